@@ -117,7 +117,7 @@ struct CellGrid {
     int digits = 0;
     std::array<Color, 64> palette{};
     int palette_size = 1;
-    std::int32_t lit_id = -1;  // >= 0: cells of another id are mixed with `ground` by `dim`
+    std::int32_t highlighted_id = -1;  // >= 0: cells of another id are mixed with `ground` by `dim`
     Color ground;
     float dim = 0.75f;
 };

@@ -79,7 +79,7 @@ void main() {
 constexpr const char* kFragment = PENTAMESH_SHADER_HEAD R"(
 uniform vec2 display, origin, cell;
 uniform ivec3 run;  // first rank, step, count
-uniform int levels, digits, palette_size, lit;
+uniform int levels, digits, palette_size, highlighted;
 uniform ivec2 level[4];
 uniform vec2 pitch[4];
 uniform ivec3 digit[6];
@@ -140,7 +140,7 @@ void main() {
     for (int i = 0; i < digits; ++i)
         id += divided(digit[i].x == 1 ? rank : divided(rank, digit[i].x).x, digit[i].y).y * digit[i].z;
     pixel = palette[divided(id, palette_size).y];
-    if (lit >= 0 && id != lit) pixel = mix(pixel, ground, dim);
+    if (highlighted >= 0 && id != highlighted) pixel = mix(pixel, ground, dim);
 }
 )";
 
@@ -213,7 +213,7 @@ void set_grid(const CellGrid& grid, const SurfaceState& state) {
     }
     glUniform4fv(u.palette, colors, palette.data());
     glUniform1i(u.palette_size, colors);
-    glUniform1i(u.lit, grid.lit_id);
+    glUniform1i(u.highlighted, grid.highlighted_id);
     const auto ground = floats(grid.ground);
     glUniform4fv(u.ground, 1, ground.data());
     glUniform1f(u.dim, grid.dim);
@@ -263,9 +263,9 @@ void compile_cell_shader(SurfaceState& state) {
     }
     glLinkProgram(program);
     const auto at = [&](const char* name) { return glGetUniformLocation(program, name); };
-    state.uniform = {at("display"),      at("origin"), at("cell"),   at("run"),   at("levels"),
-                     at("level"),        at("pitch"),  at("digits"), at("digit"), at("palette"),
-                     at("palette_size"), at("lit"),    at("ground"), at("dim")};
+    state.uniform = {at("display"),      at("origin"),      at("cell"),   at("run"),   at("levels"),
+                     at("level"),        at("pitch"),       at("digits"), at("digit"), at("palette"),
+                     at("palette_size"), at("highlighted"), at("ground"), at("dim")};
     glGenVertexArrays(1, &state.cell_vertex_array);
 }
 

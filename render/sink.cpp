@@ -79,7 +79,7 @@ void PageSink::cells(const CellGrid& grid) {
         const std::int64_t rank = grid.first + static_cast<std::int64_t>(k) * grid.step;
         const std::int64_t id = cell_id(grid, rank);
         Color c = grid.palette[id % grid.palette_size];
-        if (grid.lit_id >= 0 && id != grid.lit_id) c = mix(c, grid.ground, grid.dim);
+        if (grid.highlighted_id >= 0 && id != grid.highlighted_id) c = mix(c, grid.ground, grid.dim);
         const Vec2 at = cell_position(grid, rank);
         by_color[key(c)].push_back({at.x, at.y, grid.cell.x, grid.cell.y});
     }

@@ -148,7 +148,7 @@ struct SurfaceState {
     unsigned cell_program = 0, cell_vertex_array = 0;
     struct Uniforms {
         int display = -1, origin = -1, cell = -1, run = -1, levels = -1, level = -1, pitch = -1, digits = -1,
-            digit = -1, palette = -1, palette_size = -1, lit = -1, ground = -1, dim = -1;
+            digit = -1, palette = -1, palette_size = -1, highlighted = -1, ground = -1, dim = -1;
     } uniform;
 };
 [[nodiscard]] SurfaceState& surface_state();  // of the current ImGui context; there must be one

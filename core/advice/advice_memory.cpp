@@ -398,7 +398,7 @@ void expert_tensor_parallel(Advice& a) {
     Advised& p = a.add(Severity::info, Rule::advice, ProblemCode::etp_cuts_small_experts, "/layout/etp");
     say(p, "etp = ", etp, l.etp ? "" : " (left out, so it is tp)", " cuts each expert of width ",
         a.plan.model.moe->expert_ffn, " to ", a.plan.model.moe->expert_ffn / etp,
-        " and gathers its tokens besides.");
+        " and gathers its tokens too.");
     offer_or_withdraw(a, p, *c);
 }
 

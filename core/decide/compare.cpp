@@ -266,7 +266,7 @@ std::string uneven_fact(const Plan& p, const Evaluation& e) {
     std::int64_t least = p.model.layers, most = 0;
     for (const StageMemory& s : e.memory.stage)
         least = std::min(least, s.layers), most = std::max(most, s.layers);
-    return least == most ? sentence(count_text(most, "layer"), " a stage, embedding and head besides")
+    return least == most ? sentence(count_text(most, "layer"), " a stage, with embedding and head")
                          : sentence(least, " to ", most, " layers a stage");
 }
 std::string optimizer_fact(const Plan& p, const Evaluation& e) {

@@ -317,7 +317,7 @@ void lose_finer_choices(ExportDraft& draft, bool says_ep_comm) {
     const Layout& l = p.layout;
     const std::string who(draft.tool.name);
     if (l.weight_shards.value_or(1) > 1)
-        draft.lose("/layout/weight_shards", who, " cuts no weights besides tp");
+        draft.lose("/layout/weight_shards", who, " cuts no weights but tp's");
     if (p.model.mtp_layers > 0 && l.mtp_chunk && *l.mtp_chunk + 1 < l.pp * l.virtual_stages)
         draft.lose("/layout/mtp_chunk", who, " has the prediction layers in the last stage");
     if (traits_of(l.schedule).in_groups && l.pp > 1 && l.microbatch_group.value_or(l.pp) != l.pp)
@@ -445,7 +445,7 @@ void export_device_mesh(ExportDraft& draft) {
     const Plan& p = draft.plan;
     const Mesh mesh = build_mesh(p);
     const std::vector<Dimension> dense = dense_dimensions(mesh);
-    draft.note("zero, schedule, sequence parallelism, model and batch: a mesh says ranks alone");
+    draft.note("zero, schedule, sequence parallelism, model and batch: a mesh says only ranks");
     std::string text =
         as_comment(head_lines(draft)) + "from torch.distributed.device_mesh import init_device_mesh\n\n";
     text += "# Outermost axis first: the last one is that of neighbouring ranks.\nmesh = "

@@ -211,7 +211,7 @@ void lose_unusual_model(ExportDraft& draft) {
     lose(m.post_norms, "norms after attention and MLP");
     lose(m.shared_norm, "attention and MLP side by side");
     lose(m.head_bias, "bias of the head");
-    lose(m.attention_bias != m.mlp_bias, "biases in attention or MLP alone");
+    lose(m.attention_bias != m.mlp_bias, "biases in only one of attention and MLP");
     lose(m.mtp_layers > 0 && m.mtp_dense, "dense prediction layers of a model with experts");
     lose(m.mla && m.mla->index_heads > 0, "indexer of sparse attention");
     if (!m.moe) return;

@@ -63,7 +63,7 @@ void accelerate_losses(ExportDraft& draft, Engine engine) {
         draft.lose("/layout/cp_comm", "cp by ulysses+ring: accelerate has one level");
     // parallelism_config.py, __post_init__.
     if (engine == Engine::fsdp && (l.tp > 1 || l.cp > 1) && l.dp_shard == 1 && replicas(p) > 1)
-        draft.refuse("accelerate refuses tp or cp with replicas alone: dp_replicate ", replicas(p),
+        draft.refuse("accelerate refuses tp or cp with only replicas: dp_replicate ", replicas(p),
                      " wants a dp_shard above 1");
     lose_order(draft, kAccelerate, "accelerate lays ranks as tp-cp-dp_shard-dp_replicate");
     lose_finer_choices(draft);
@@ -314,7 +314,7 @@ void export_hf(ExportDraft& draft) {
                    "Llama, Qwen, Mixtral, DeepSeek and their likes)");
         config = config_of(facts, families[0]);
     }
-    draft.note("layout, batch and cluster: a config.json holds the model alone");
+    draft.note("layout, batch and cluster: a config.json holds only the model");
     const char* dtype = p.training.parameters == Dtype::fp16   ? "float16"
                         : p.training.parameters == Dtype::fp32 ? "float32"
                                                                : "bfloat16";
@@ -406,7 +406,7 @@ void nanotron_losses(ExportDraft& draft) {
     lose_common(draft, "nanotron");
     lose_lacks(draft, Software::nanotron);
     if (zero_in_force(p) > 0 && l.cp > 1 && l.dp_shard == 1)
-        draft.note("zero 1 over cp alone: nanotron shards over dp");
+        draft.note("zero 1 over only cp: nanotron shards over dp");
 }
 
 void picotron_losses(ExportDraft& draft) {
@@ -490,7 +490,7 @@ void export_picotron(ExportDraft& draft) {
     if (l.tp > 1 && l.sequence_parallel)
         draft.lose("/layout/sequence_parallel", "sequence_parallel: picotron has none beside tp");
     if (const std::string why = unlike_llama(p.model, false, false); !why.empty())
-        draft.lose("/model", "model: picotron trains Llama alone, and this one has ", why);
+        draft.lose("/model", "model: picotron trains only Llama, and this one has ", why);
     const std::vector<std::int64_t> layers = chunk_layers(p);
     for (std::size_t i = 0; l.pp > 1 && i < layers.size(); ++i)  // distribute_layers: what is left goes first
         if (layers[i]

@@ -791,7 +791,7 @@ Model laguna(const Fields& f) {
     Model m = gated_decoder(f);
     m.qkv_bias = f.flag("qkv_bias", false);
     if (f.flag("attention_bias", false))
-        f.fail("attention_bias", "laguna: a bias of the output alone cannot be stated");
+        f.fail("attention_bias", "laguna: a bias of only the output cannot be stated");
     m.qk_norm = QkNorm::head;
     if (f.flag("gating", true)) m.attention_gate = AttentionGate::head;
     m.moe = experts(f, "num_experts", "moe_intermediate_size");

@@ -386,7 +386,7 @@ Explanation gradients(const Plan& plan, const MemoryCosts& costs, const StageMem
     if (plan.layout.zero < 2 || (costs.degrees.dense_shard == 1 && costs.degrees.expert_shard == 1)) return e;
     switch (gradient_reduction_of(plan)) {
     case GradientReduction::run:
-        e.formula += "; besides, one chunk's whole, b · N / chunks: they are reduced after each run";
+        e.formula += "; on top, one chunk's whole, b · N / chunks: they are reduced after each run";
         e.substituted += " + " + memory_text(whole_in_a_run(plan, costs, stage));
         break;
     case GradientReduction::step: e.formula += "; whole: they are reduced once a step"; break;

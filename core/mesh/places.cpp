@@ -258,7 +258,7 @@ LayoutName layout_name(const Plan& plan, const Mesh& mesh) {
         out = {sentence(size_of(mesh, Axis::tp) > 1   ? "tensor"
                         : size_of(mesh, Axis::cp) > 1 ? "context"
                                                       : "pipeline",
-                        " parallelism alone"),
+                        " parallelism only"),
                sentence(product, " is the only axis.")};
     else {
         const int dimensions = axes + (experts ? 1 : 0);

@@ -1,4 +1,5 @@
-// What is said of each problem that a rule finds: how grave it is, whose rule, which field, in which words.
+// Says of each problem that a rule finds how grave it is, whose rule it is, which field it is about, in which
+// words.
 #include "core/rules/rules.h"
 
 #include <algorithm>
@@ -80,7 +81,7 @@ constexpr EnumArray<ProblemCode, Row> make_rows() {
              Row{recompute_module_missing, warning, megatron, "/training/recompute",
                  "Nothing to recompute for {lost}: the model has no {needs}."},
 
-             // What the figures leave out, or a kernel cannot do (rules.cpp).
+             // These are about what the figures leave out, or a kernel cannot do (rules.cpp).
              Row{deepep_domain, warning, hardware, "/layout/ep_comm",
                  "DeepEP's kernels know {peers} NVLink peers and go over the network beyond them; the "
                  "figures let it use the whole domain of {domain}. HybridEP knows larger domains."},
@@ -109,7 +110,7 @@ constexpr EnumArray<ProblemCode, Row> make_rows() {
                  "apart{scattered?, and not next to each other}: groups of gtp_remat, cp, pp and dp have "
                  "other ranks than in Megatron."},
              Row{mtp_message, info, megatron, "/layout/mtp_chunk",
-                 "From chunk {chunk} on a message carries the states of {predictions} besides; they are not "
+                 "From chunk {chunk} on a message carries the states of {predictions} on top; they are not "
                  "counted in the pipeline's messages."},
              Row{mla_qkv_bias, info, advice, "/model/qkv_bias",
                  "qkv_bias does nothing with attention mla: biases of its projections are attention_bias."},
@@ -196,7 +197,7 @@ constexpr EnumArray<ProblemCode, Row> make_rows() {
              Row{compute_type_unsupported, error, hardware, "/training/compute",
                  "{gpu} has no {type} matrix units; bf16 it has."},
 
-             // What one software enforces (rules_frameworks.cpp).
+             // One software enforces these (rules_frameworks.cpp).
              Row{leftover_replicas, info, arithmetic, "/layout/dp_replicate",
                  "tp {tp} × cp {cp} × dp_shard {shard} × pp {pp} = {ranks} GPUs; what is left of the {gpus} "
                  "makes {replicas} replicas of that (dp_replicate = {replicas})."},

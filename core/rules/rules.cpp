@@ -337,7 +337,8 @@ std::string_view missing_for(const Model& m, RecomputeModule module) {
     switch (module) {
     case RecomputeModule::core_attn: return "";
     case RecomputeModule::layernorm:
-        return m.moe || m.attention == AttentionKind::mla ? "" : "norms that stand alone (MLA or MoE)";
+        return m.moe || m.attention == AttentionKind::mla ? ""
+                                                          : "norms that stand by themselves (MLA or MoE)";
     case RecomputeModule::mla_up_proj: return m.attention == AttentionKind::mla ? "" : "latent attention";
     case RecomputeModule::mlp: return dense ? "" : "layers with a dense MLP";
     case RecomputeModule::moe:

@@ -199,7 +199,7 @@ std::string zero_words(const Asked& a) {
         return sentence("zero ", zero, " with pp ", a.layout().pp,
                         ": Megatron-FSDP's mesh of ranks has no pipeline");
     if (a.software == Software::nanotron)
-        return sentence("zero ", zero, ": nanotron shards optimizer states alone, which is 1");
+        return sentence("zero ", zero, ": nanotron shards only optimizer states, which is 1");
     return sentence("zero ", zero, ": ", a.runs.who, " refuses it under a pipeline");
 }
 
@@ -533,11 +533,12 @@ std::string_view expert_overlap_wants(const Plan& plan) {
     if (!plan.model.moe || l.ep == 1 || !plan.training.overlap.ep) return {};
     // Schedules that Megatron does not have overlap by themselves.
     if (l.pp > 1 && !traits_of(l.schedule).in_megatron) return {};
-    const RecomputeChoice& again = plan.training.recompute;
+    const RecomputeChoice& recompute = plan.training.recompute;
     if (l.pp > 1 && l.virtual_stages == 1) return "virtual stages, where there is a pipeline";
     if (l.ep_comm == EpComm::allgather) return "an all-to-all of the tokens, not an all-gather";
-    if (again.whole_layers()) return "layers that are not recomputed whole";
-    if (again.any() && again.modules.has(RecomputeModule::moe)) return "MoE layers that are not recomputed";
+    if (recompute.whole_layers()) return "layers that are not recomputed whole";
+    if (recompute.any() && recompute.modules.has(RecomputeModule::moe))
+        return "MoE layers that are not recomputed";
     if (plan.model.mtp_layers > 1) return "one multi-token-prediction layer at most";
     return {};
 }

@@ -328,7 +328,7 @@ constexpr double kItself = 0.25;  // weight of the plan itself, over the nearest
 template <typename Enum>
 Enum named(const Json& run, const char* key) {
     const auto found = parse_name<Enum>(run.at(key).get<std::string>());
-    if (!found) throw Error(ErrorKind::invalid, "", "", std::string(key) + " is none that is known");
+    if (!found) throw Error(ErrorKind::invalid, "", "", std::string(key) + " is not known");
     return *found;
 }
 

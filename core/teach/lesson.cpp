@@ -535,7 +535,7 @@ std::string LessonFaults::wrong_field(const std::string& set) const {
     std::int64_t factor = 0;
     if (parse_name<Axis>(field) && (!parse_integer(value, factor) || factor < 1))
         return "layout." + std::string(field) + " wants a whole number from 1, \"" + shown_text(value)
-               + "\" is none";
+               + "\" is not one";
     if (!plan_) return "";
     try {
         (void)plan_with(*plan_, {set}, *names_.presets);

@@ -432,7 +432,7 @@ std::string price_sentence(const StrategyPrices& prices, const StrategyPrice& pr
     const double now = price.fullest.total(), before = prices.single_gpu.total();
     const double state = price.fullest.parameters + price.fullest.gradients + price.fullest.optimizer;
     std::string out = sentence("The fullest GPU holds ", memory_text(now), " (", memory_text(state),
-                               " of it model state) where one GPU alone would hold ", memory_text(before));
+                               " of it model state) where a single GPU would hold ", memory_text(before));
     if (price.count <= 0) return out + "; nothing is sent.";
     out += sentence("; per step it sends ", bytes_text(price.sent_bytes), ":");
     for (std::size_t i = 0; i < price.traffic.size(); ++i) {

@@ -498,8 +498,9 @@ constexpr std::array<MapWords, kMapRowCount> kWords{{
      .scope = "the whole model",
      .model = "nothing",
      .drawback = "copies the model; the global batch is its ceiling",
-     .why = "More replicas get through more samples in the same time. Each works alone until the gradients "
-            "are added up.",
+     .why =
+         "More replicas get through more samples in the same time. Each works by itself until the gradients "
+         "are added up.",
      .cost = "One sum over all gradients a step. A ring sends almost twice their size from every GPU, "
              "however many take part.",
      .short_name = "data parallel",
@@ -555,7 +556,7 @@ constexpr std::array<MapWords, kMapRowCount> kWords{{
      .scope = "what lies between the matrices",
      .model = "which operations work on single tokens",
      .drawback = "the gathered input is kept or gathered again",
-     .why = "Norms and dropout treat each token alone, so tp's ranks can share them out instead of each "
+     .why = "Norms and dropout treat each token by itself, so tp's ranks can share them out instead of each "
             "doing all of them.",
      .cost =
          "The forward sends the same bytes: an all-reduce is a reduce-scatter and an all-gather, and work "

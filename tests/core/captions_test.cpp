@@ -55,7 +55,7 @@ TEST_CASE("layouts are called what the field calls them") {
     CHECK(five.reason.find("etp 1 × ep 4 × edp 16 × pp 2") != std::string::npos);
     p = Plan{};
     p.layout.tp = 8;
-    CHECK(layout_name(p, build_mesh(p)).name == "tensor parallelism alone");
+    CHECK(layout_name(p, build_mesh(p)).name == "tensor parallelism only");
 }
 
 TEST_CASE("the caption of an axis says groups, wire and calls") {

@@ -139,7 +139,7 @@ TEST_CASE("a value that a plan cannot state, or that fits no model, is refused w
         {"laguna",
          {kMoe},
          R"({"attention_bias": true})",
-         "/attention_bias: laguna: a bias of the output alone"},
+         "/attention_bias: laguna: a bias of only the output"},
         {"laguna",
          {kMoe},
          R"({"num_attention_heads_per_layer": [8, 8, 8, 0]})",

@@ -127,16 +127,16 @@ TEST_CASE("A run of cells is drawn whole: some ranks, every third of them, cells
                 for (int x = std::max(0, x0); x < std::min(120, x1); ++x)
                     wanted[static_cast<std::size_t>(y) * 120 + static_cast<std::size_t>(x)] = true;
         }
-        int wrong = 0, lit = 0;
+        int wrong = 0, highlighted = 0;
         for (int y = 0; y < 120; ++y)
             for (int x = 0; x < 120; ++x) {
                 const bool is = !(pixel(image, x, y) == Color{0, 0, 0, 255});
-                lit += is ? 1 : 0;
+                highlighted += is ? 1 : 0;
                 wrong +=
                     is != wanted[static_cast<std::size_t>(y) * 120 + static_cast<std::size_t>(x)] ? 1 : 0;
             }
         CHECK(wrong == 0);
-        CHECK(lit > 0);
+        CHECK(highlighted > 0);
     }
 }
 
@@ -162,12 +162,13 @@ TEST_CASE("Cells honour the clip, and what is drawn after them is as before") {
 
 TEST_CASE("Unlit cells are mixed with the ground") {
     CellGrid g = nodes_and_racks();
-    g.lit_id = 0;
+    g.highlighted_id = 0;
     g.ground = {0, 0, 0, 255};
     g.dim = 0.5f;
     const Image image = picture({120, 120}, 1, [&](Canvas& c) { c.cells(g); });
-    const Vec2 lit = cell_position(g, 0), dim = cell_position(g, 1);
-    CHECK(pixel(image, static_cast<int>(lit.x) + 1, static_cast<int>(lit.y) + 1) == g.palette[0]);
+    const Vec2 highlighted = cell_position(g, 0), dim = cell_position(g, 1);
+    CHECK(pixel(image, static_cast<int>(highlighted.x) + 1, static_cast<int>(highlighted.y) + 1)
+          == g.palette[0]);
     const Color half = mix(g.palette[1], g.ground, 0.5f);
     const Color got = pixel(image, static_cast<int>(dim.x) + 1, static_cast<int>(dim.y) + 1);
     CHECK(std::abs(got.r - half.r) <= 1);

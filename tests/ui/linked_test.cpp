@@ -112,8 +112,8 @@ TEST_CASE("a GPU that is picked lights its stage's bar and row, and its rows amo
     CHECK(stage_of_rank(mesh, rank) == 1);
     d.shell.selection().pick_rank(rank);
     CHECK(chosen_stage(scene()) == 1);
-    CHECK(is_lit(scene(), 1));
-    CHECK_FALSE(is_lit(scene(), 0));
+    CHECK(is_highlighted(scene(), 1));
+    CHECK_FALSE(is_highlighted(scene(), 0));
     CHECK(chosen_rank(scene()) == rank);
     // The middle stages hold neither the embedding nor the head.
     d.press({.key = Key::n3, .shift = true});

@@ -191,8 +191,9 @@ void MarkPage::cells(const CellGrid& grid) {
         mark.look +=
             " " + std::to_string(d.stride) + "%" + std::to_string(d.size) + "*" + std::to_string(d.weight);
     }
-    if (grid.lit_id >= 0)
-        mark.look += ", only " + std::to_string(grid.lit_id) + " " + number(static_cast<double>(grid.dim), 2);
+    if (grid.highlighted_id >= 0)
+        mark.look +=
+            ", only " + std::to_string(grid.highlighted_id) + " " + number(static_cast<double>(grid.dim), 2);
     mark.look += ", colours";
     for (const auto& [id, count] : by_color)
         mark.look += " " + hex(grid.palette[static_cast<std::size_t>(id)]) + "*" + std::to_string(count);

@@ -348,7 +348,7 @@ TEST_CASE("a cut finer than can be drawn leaves no pieces but still the rank's o
         CHECK(s.cuts.count == 1);
         CHECK(s.coarse.piece.empty());
         CHECK(s.fine.piece.empty());
-        CHECK(s.lit.size() == 1);
+        CHECK(s.highlighted.size() == 1);
     }
 }
 
@@ -356,15 +356,15 @@ TEST_CASE("another rank's part of the same sheets is what sheets made for it hav
     const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
     const Plan plan = presets.plan("llama-3-70b-3d");
     const Mesh mesh = build_mesh(plan);
-    std::vector<Sheet> made, lit;
-    make_sheets(plan, mesh, {.rank = 0}, lit);
+    std::vector<Sheet> made, highlighted;
+    make_sheets(plan, mesh, {.rank = 0}, highlighted);
     for (const std::int64_t rank : {1, 9, 100, 255}) {
         make_sheets(plan, mesh, {.rank = rank}, made);
-        light_sheets(plan, mesh, rank, lit);
-        REQUIRE(made.size() == lit.size());
+        light_sheets(plan, mesh, rank, highlighted);
+        REQUIRE(made.size() == highlighted.size());
         for (std::size_t i = 0; i < made.size(); ++i) {
-            CHECK(made[i].lit == lit[i].lit);
-            CHECK(made[i].coarse.box == lit[i].coarse.box);
+            CHECK(made[i].highlighted == highlighted[i].highlighted);
+            CHECK(made[i].coarse.box == highlighted[i].coarse.box);
         }
     }
 }

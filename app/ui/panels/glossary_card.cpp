@@ -85,7 +85,7 @@ void draw_marked_text(Ui& ui, std::string_view name, Rect room, const MarkedText
         Rect row = row_of(i);
         const bool hovered = ui.hovers(row) && room.contains(ui.frame().mouse);
         if (hovered) state.hovered = static_cast<int>(i) + 1;
-        if (hovered || state.lit == static_cast<int>(i) + 1)
+        if (hovered || state.highlighted == static_cast<int>(i) + 1)
             c.rect({row.x - 4, row.y, row.w + 8, row.h}, ui.theme().raised, 3);
         c.text_in(row.cut_left(numbers), std::to_string(i + 1), ui.mono(Tone::faint));
         if (marked) draw_line_marks(ui, row.cut_left(kMarkWidth * kEnumCount<LineMark> + 2), text.marks[i]);

@@ -238,9 +238,9 @@ void draw_listed(Ui& ui, Rect& room, const ScrollArea& area, LineMark mark, cons
         const Rect row = room.cut_top(kListRow);
         if (!area.sees(row)) continue;
         const Hit hit = ui.area("import.row." + std::to_string(static_cast<int>(mark)), row, i, true, false);
-        const bool lit = r.line > 0 && (hit.hovered || r.line == state.lines.hovered);
-        if (lit) c.rect(row, ui.theme().raised, 3);
-        if (hit.hovered) state.lines.lit = r.line;
+        const bool highlighted = r.line > 0 && (hit.hovered || r.line == state.lines.hovered);
+        if (highlighted) c.rect(row, ui.theme().raised, 3);
+        if (hit.hovered) state.lines.highlighted = r.line;
         if (hit.clicked && r.line > 0) state.lines.show = r.line;
         const std::string line = r.line > 0 ? std::to_string(r.line) : "";
         text_row(ui, row.inset(4, 0),
@@ -250,7 +250,7 @@ void draw_listed(Ui& ui, Rect& room, const ScrollArea& area, LineMark mark, cons
 }
 
 void draw_lists(Ui& ui, Rect room, ImportSheetState& s) {
-    s.lines.lit = 0;
+    s.lines.highlighted = 0;
     ScrollArea area(ui, "import.lists", room, s.lists, {.pad = {0, 2}});
     area.room.w -= 10;
     draw_import_problems(ui, area.room,

@@ -158,9 +158,9 @@ struct MarkedText {
 
 struct MarkedTextState {
     ScrollState scroll{};
-    int lit = 0;      // line to light, from 1; 0: none
-    int show = 0;     // line to scroll to in this frame
-    int hovered = 0;  // under the mouse, as of this frame
+    int highlighted = 0;  // line to light, from 1; 0: none
+    int show = 0;         // line to scroll to in this frame
+    int hovered = 0;      // under the mouse, as of this frame
 };
 void draw_marked_text(Ui& ui, std::string_view name, Rect room, const MarkedText& text,
                       MarkedTextState& state);

@@ -102,7 +102,8 @@ struct Row {
 };
 
 // Draws the layers as wide as their time, then the rest of the stage: embedding, head, prediction layers.
-void draw_bar_of(Ui& ui, Rect bar, const StageFigures& f, const Row& row, std::int64_t layers, bool lit) {
+void draw_bar_of(Ui& ui, Rect bar, const StageFigures& f, const Row& row, std::int64_t layers,
+                 bool highlighted) {
     Canvas& c = ui.canvas();
     const Color color = ui.theme().axis[static_cast<std::size_t>(Axis::pp)];
     float x = bar.x;
@@ -115,7 +116,7 @@ void draw_bar_of(Ui& ui, Rect bar, const StageFigures& f, const Row& row, std::i
         const Rect cell{x, bar.y, std::min(w, bar.right() - x), bar.h};
         if (cell.w <= 0) break;
         c.rect(w > 4 ? Rect{cell.x, cell.y, std::max(1.0f, cell.w - 1), cell.h} : cell,
-               color.alpha(lit ? 1.0f : 0.8f));
+               color.alpha(highlighted ? 1.0f : 0.8f));
         x += w;
     }
     if (!timed || f.load.chunk[row.chunk] <= 0 || x >= bar.right()) return;
@@ -180,10 +181,10 @@ std::optional<PlanEdit> draw_row(Ui& ui, Rect r, const Scene& scene, StageEditor
     const std::int64_t layers = state.draft[row.chunk];
     std::string name = "stage " + std::to_string(stage);
     if (row.numbered) name += ", chunk " + std::to_string(f.chunk[row.chunk]);
-    const bool lit = is_lit(scene, stage);
+    const bool highlighted = is_highlighted(scene, stage);
     const auto [name_at, count_at, bar_at, own_at, time_at, memory_at] =
         pieces_of(r, row.several, !busy.empty());
-    c.text_in(name_at, name, ui.style(13, lit ? Tone::text : Tone::secondary));
+    c.text_in(name_at, name, ui.style(13, highlighted ? Tone::text : Tone::secondary));
     std::optional<PlanEdit> edit;
     if (const auto to = count_of_row(ui, count_at.inset(0, 2), state, row.chunk, scene.plan.model.layers))
         edit = set_chunk(scene, state, f, state.draft, row.chunk, *to);
@@ -199,7 +200,7 @@ std::optional<PlanEdit> draw_row(Ui& ui, Rect r, const Scene& scene, StageEditor
     const Rect bar = bar_at.inset(0, 6);
     const Hit hit = ui.area("stages.bar", bar.inset(0, -4));
     c.rect(bar, ui.theme().raised, 2);
-    draw_bar_of(ui, bar, f, row, layers, lit || hit.hovered);
+    draw_bar_of(ui, bar, f, row, layers, highlighted || hit.hovered);
     if (hit.focused) ui.focus_ring(bar, 3);
     if (hit.hovered && !hit.held) ui.tooltip(tooltip_of(scene, f, row, layers), bar);
     if (hit.hovered) scene.next_hover.stage = stage;
@@ -225,7 +226,7 @@ std::optional<PlanEdit> draw_row(Ui& ui, Rect r, const Scene& scene, StageEditor
 
 std::optional<PlanEdit> draw_buttons(Ui& ui, Rect row, const Scene& scene, StageEditorState& state,
                                      const StageFigures& f) {
-    static constexpr std::array<std::string_view, 2> kModes{"neighbour gives", "one alone"};
+    static constexpr std::array<std::string_view, 2> kModes{"neighbour gives", "only one"};
     const Rect mode = row.cut_right(std::min(210.0f, row.w * 0.5f));
     state.neighbour_gives =
         ui.segments("stages.mode", mode.inset(0, 2), kModes, state.neighbour_gives ? 0 : 1) == 0;

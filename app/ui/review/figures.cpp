@@ -222,7 +222,7 @@ void draw_mesh_figure(ReviewSheet& sheet, Rect room, const Reviewed& of, std::op
     place.tile = tile_axis(place.axes, layout.tile.size);
     draw_still_mesh(sheet.canvas(), sheet.theme(), place, scene, small);
     name_nodes(sheet, place, cluster);
-    if (!lit_groups(sheet.theme(), scene).shown) draw_ranks_in_cells(sheet, place, scene);
+    if (!highlighted_groups(sheet.theme(), scene).shown) draw_ranks_in_cells(sheet, place, scene);
     room.cut_top(layout.extent.y * zoom + small * 0.6f);
     if (words > 0 && room.h >= words - small) sheet.canvas().paragraph(room, layout.words, style, line);
 }

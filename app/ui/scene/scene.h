@@ -182,7 +182,7 @@ struct Scene {
 [[nodiscard]] int stage_of_rank(const Mesh& mesh, std::int64_t rank);
 // Returns the stage that was picked, by itself or with a GPU of it, or -1.
 [[nodiscard]] int chosen_stage(const Scene& scene);
-[[nodiscard]] inline bool is_lit(const Scene& scene, int stage) {
+[[nodiscard]] inline bool is_highlighted(const Scene& scene, int stage) {
     return scene.hover.stage == stage || chosen_stage(scene) == stage;
 }
 // Returns the GPU that was picked, or the first of the stage that was, or -1.

@@ -642,7 +642,7 @@ void MenuBar::draw_keys(Ui& ui) {
              {"wheel", "zoom about the cursor; step a factor"},
              {"drag", "pan the mesh or the timeline"},
              {"Home, double-click", "fit everything again"},
-             {"Shift+click on − +", "change this factor alone"},
+             {"Shift+click on − +", "change only this factor"},
              {"Esc", "clear the selection, leave the full view"}})
         lines.push_back({k, w});
     const auto add_keys = [&](std::span<const KeyHelp> keys) {

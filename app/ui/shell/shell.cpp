@@ -423,7 +423,7 @@ Effects Shell::draw_kept_view(Ui& ui, Rect room, Scene& scene, ViewId view) {
 std::uint64_t Shell::shown_key(ViewId view) const {
     const std::uint64_t key = window_.evaluated * 0x9e3779b97f4a7c15ULL;
     const ViewEntry& entry = view_of(view);
-    return entry.lit_by != nullptr ? key ^ entry.lit_by(window_.hover, window_.views) : key;
+    return entry.highlighted_by != nullptr ? key ^ entry.highlighted_by(window_.hover, window_.views) : key;
 }
 
 Effects Shell::draw_middle(Ui& ui, Rect middle, Scene& scene) {
@@ -492,7 +492,7 @@ void Shell::make_side_commands() {
     static constexpr std::array<Side, 3> kSides{
         {{"side.lesson", "Show the lesson", SidePane::lesson, kWithPlan},
          {"side.plan", "Show the plan in the lesson's place", SidePane::plan, kWithPlan},
-         {"side.view", "Show the view alone", SidePane::view, kBesideView}}};
+         {"side.view", "Show only the view", SidePane::view, kBesideView}}};
     for (const Side& s : kSides)
         add({.id = s.id,
              .title = s.title,

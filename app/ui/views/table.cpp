@@ -37,12 +37,12 @@ constexpr std::string_view kScaleTables[] = {"points", "what turns"};
 constexpr std::string_view kCompareTables[] = {"figures", "what differs", "why", "path"};
 constexpr std::string_view kShardsTables[] = {"shown", "parameters", "gradients", "optimizer", "activations"};
 
-std::uint64_t lit_stage(const Hover& hover, const ViewStates&) {
+std::uint64_t highlighted_stage(const Hover& hover, const ViewStates&) {
     return static_cast<std::uint64_t>(hover.stage + 1) << 40U;
 }
 
 // Names the axis whose row is under the mouse; the table of the mesh names the GPU too, whose rows it marks.
-std::uint64_t lit_groups_of(const Hover& hover, const ViewStates& states) {
+std::uint64_t highlighted_groups_of(const Hover& hover, const ViewStates& states) {
     const bool table = states.as_data[static_cast<std::size_t>(ViewId::mesh)];
     return (hover.group ? static_cast<std::uint64_t>(*hover.group) + 1 : 0) << 56U
            ^ (table ? static_cast<std::uint64_t>(hover.rank + 1) : 0) << 20U;
@@ -130,7 +130,7 @@ constexpr auto kTable = std::to_array<ViewEntry>({
      .marks_row = [](const Scene& scene,
                      const ViewRow& row) { return marks_mesh_row(scene, row.part, row.cells); },
      .picture_below = true,
-     .lit_by = lit_groups_of,
+     .highlighted_by = highlighted_groups_of,
      .moving = [](const ViewStates& s) { return s.mesh.zooms ? Rect{} : moving_in_mesh(s.mesh); },
      .draw_moving = [](Ui& ui, Scene& scene,
                        ViewStates& s) { return s.mesh.zooms ? void() : draw_mesh_cells(ui, scene, s.mesh); }},
@@ -174,7 +174,7 @@ constexpr auto kTable = std::to_array<ViewEntry>({
      .pages = {static_cast<int>(kMemoryPages.size()),
                [](const ViewStates& s) { return static_cast<int>(s.memory.page); },
                [](ViewStates& s, int page) { s.memory.page = static_cast<MemoryPage>(page); }},
-     .lit_by = lit_stage},
+     .highlighted_by = highlighted_stage},
     {.id = ViewId::timeline,
      .name = "timeline",
      .title = "Timeline",
@@ -186,7 +186,7 @@ constexpr auto kTable = std::to_array<ViewEntry>({
      .data = [](const Scene& scene, const ViewStates&, int part) { return timeline_data(scene, part); },
      .data_parts = kTimelineTables,
      .data_follows_plan = true,
-     .lit_by = lit_stage},
+     .highlighted_by = highlighted_stage},
     {.id = ViewId::comm,
      .name = "comm",
      .title = "Communication",

@@ -111,7 +111,8 @@ struct ViewEntry {
     void (*hover_row)(Scene& scene, const ViewRow& row) = nullptr;  // the mouse is over it
     bool (*marks_row)(const Scene& scene, const ViewRow& row) = nullptr;
     bool picture_below = false;  // its picture stands below its table, where both have room
-    std::uint64_t (*lit_by)(const Hover& hover, const ViewStates& states) = nullptr;  // what it highlights
+    std::uint64_t (*highlighted_by)(const Hover& hover,
+                                    const ViewStates& states) = nullptr;  // what it highlights
     Rect (*moving)(const ViewStates& states) = nullptr;       // the place where the mouse changes it in each
                                                               // frame
     void (*draw_moving)(Ui&, Scene&, ViewStates&) = nullptr;  // the text there

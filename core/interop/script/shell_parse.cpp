@@ -556,7 +556,7 @@ class Parser {
     CommandPtr script() {
         CommandPtr all = list({});
         read_.skip_blank_lines();
-        if (!read_.at_end()) read_.fail("\"", read_.rest().substr(0, 1), "\" stands alone");
+        if (!read_.at_end()) read_.fail("\"", read_.rest().substr(0, 1), "\" stands by itself");
         return all;
     }
 

@@ -19,7 +19,7 @@ constexpr int kHeadings = 64;           // bits of CommCallsState::closed
 constexpr float kRow = 20;
 
 // Calls in a row of the list, all of one axis.
-struct Lot {
+struct CallSet {
     std::vector<int> operations;
     bool outside = false;  // on other stages
 };
@@ -30,9 +30,9 @@ bool have_one_size(const Operation& a, const Operation& b) {
 }
 
 // Returns the calls of an axis: those of one size together, those of other stages last.
-std::vector<Lot> lots_of(const Comm& comm, GroupKind group) {
-    std::vector<Lot> out;
-    Lot outside{{}, true};
+std::vector<CallSet> call_sets_of(const Comm& comm, GroupKind group) {
+    std::vector<CallSet> out;
+    CallSet outside{{}, true};
     for (std::size_t i = 0; i < comm.operations.size(); ++i) {
         const Operation& o = comm.operations[i];
         if (o.group != group) continue;
@@ -40,13 +40,13 @@ std::vector<Lot> lots_of(const Comm& comm, GroupKind group) {
             outside.operations.push_back(static_cast<int>(i));
             continue;
         }
-        const auto lot = std::find_if(out.begin(), out.end(), [&](const Lot& l) {
+        const auto call_set = std::find_if(out.begin(), out.end(), [&](const CallSet& l) {
             return have_one_size(comm.operations[static_cast<std::size_t>(l.operations.front())], o);
         });
-        if (lot == out.end())
+        if (call_set == out.end())
             out.push_back({{static_cast<int>(i)}});
         else
-            lot->operations.push_back(static_cast<int>(i));
+            call_set->operations.push_back(static_cast<int>(i));
     }
     if (!outside.operations.empty()) out.push_back(std::move(outside));
     return out;
@@ -124,9 +124,9 @@ class Lister {
     void list_axis(GroupKind kind) {
         const Comm& comm = scene_.evaluation.comm;
         const AxisTraffic& t = comm.by_axis[kind];
-        const std::vector<Lot> lots = lots_of(comm, kind);
+        const std::vector<CallSet> call_sets = call_sets_of(comm, kind);
         std::vector<int> all;
-        for (const Lot& l : lots)
+        for (const CallSet& l : call_sets)
             if (!l.outside) all.insert(all.end(), l.operations.begin(), l.operations.end());
         const GroupSummary& groups = scene_.evaluation.groups[kind];
         RowWords w{.axis = axis_label(kind),
@@ -139,28 +139,30 @@ class Lister {
                    .sent = t.sent_bytes_per_rank};
         out_.longest_s = std::max(out_.longest_s, t.time_s);
         if (!add_heading(kind, w, t.time_s, t.exposed_s, false)) {
-            for (const Lot& l : lots) next_heading_ += needs_heading(l) ? 1 : 0;
+            for (const CallSet& l : call_sets) next_heading_ += needs_heading(l) ? 1 : 0;
             return;
         }
-        for (const Lot& l : lots) list_lot(kind, l);
+        for (const CallSet& l : call_sets) list_call_set(kind, l);
     }
 
-    static bool needs_heading(const Lot& lot) { return lot.outside || lot.operations.size() >= kLeastEqual; }
+    static bool needs_heading(const CallSet& call_set) {
+        return call_set.outside || call_set.operations.size() >= kLeastEqual;
+    }
 
-    void list_lot(GroupKind kind, const Lot& lot) {
+    void list_call_set(GroupKind kind, const CallSet& call_set) {
         const Comm& comm = scene_.evaluation.comm;
-        if (needs_heading(lot)) {
-            const Operation& first = comm.operations[static_cast<std::size_t>(lot.operations.front())];
+        if (needs_heading(call_set)) {
+            const Operation& first = comm.operations[static_cast<std::size_t>(call_set.operations.front())];
             RowWords w{.axis = {},
-                       .what = std::to_string(lot.operations.size())
-                               + (lot.outside ? " on other stages, in no sum" : " of one size"),
-                       .collective = collectives_text(comm, lot.operations),
+                       .what = std::to_string(call_set.operations.size())
+                               + (call_set.outside ? " on other stages, in no sum" : " of one size"),
+                       .collective = collectives_text(comm, call_set.operations),
                        .over = {},
                        .link = tier_label(scene_.plan.cluster, first.tier),
                        .calls = {},
                        .buffer = {}};
             double time = 0, exposed = 0, calls = 0, most = 0;
-            for (const int i : lot.operations) {
+            for (const int i : call_set.operations) {
                 const Operation& o = comm.operations[static_cast<std::size_t>(i)];
                 time += o.time_s;
                 exposed += o.exposed_s;
@@ -169,10 +171,10 @@ class Lister {
                 most = std::max(most, o.message_bytes);
             }
             w.calls = thousands(std::llround(calls));
-            w.buffer = (lot.outside ? "to " : "") + traffic_text(most);
-            if (!add_heading(kind, w, time, exposed, lot.outside)) return;
+            w.buffer = (call_set.outside ? "to " : "") + traffic_text(most);
+            if (!add_heading(kind, w, time, exposed, call_set.outside)) return;
         }
-        for (const int i : lot.operations) add_call(i, needs_heading(lot));
+        for (const int i : call_set.operations) add_call(i, needs_heading(call_set));
     }
 
     // Returns true if the heading's rows are shown.

@@ -18,7 +18,7 @@ namespace {
 constexpr float kSideWidth = 400, kLeastWidth = 900;
 
 void draw_switches(Ui& ui, Rect& head_row, Rect& room, LayerViewState& state, bool has_experts) {
-    static constexpr std::string_view kWhose[] = {"this plan", "one axis alone"};
+    static constexpr std::string_view kWhose[] = {"this plan", "only one axis"};
     static constexpr std::string_view kParts[] = {"attention", "MLP", "both"};
     static constexpr std::string_view kNotations[] = {"Megatron", "DTensor", "JAX"};
     static constexpr std::string_view kKinds[] = {"MoE layer", "dense layer"};
@@ -182,7 +182,8 @@ void draw_layer(Ui& ui, Rect head_row, Rect room, Scene& scene, LayerViewState& 
         return;
     }
     if (state.shown->forward.empty() && state.shown->backward.empty()) {
-        ui.label(room.cut_top(20), "This layer has no such part: it is a mixer or an MLP alone.", ui.title());
+        ui.label(room.cut_top(20), "This layer has no such part: it is only a mixer or only an MLP.",
+                 ui.title());
         return;
     }
     keep_in_sight(state, ui.state().for_picture);
@@ -366,10 +367,10 @@ void draw_said(Ui& ui, Rect room, const LayerViewState& state, float lines) {
                               : shown.tally_equals
                                   ? "The same as the plan's own list of activations: " + figures + " a layer."
                                   : "The plan's own list says " + figures + " a layer.";
-    const bool again = std::any_of(tally.begin(), tally.end(),
-                                   [](const Tally& t) { return t.group == GroupKind::tp && t.recomputed; });
+    const bool recomputed = std::any_of(
+        tally.begin(), tally.end(), [](const Tally& t) { return t.group == GroupKind::tp && t.recomputed; });
     std::string apart;
-    if (again)
+    if (recomputed)
         apart = "Over tp without what is gathered again: " + traffic_text(sent_over_tp_once(shown.list))
                 + ", as many bytes as all-reduces send with sequence parallelism off.";
     put_paragraph(ui, room, words, verdict, kLine);

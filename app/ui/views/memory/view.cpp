@@ -270,11 +270,11 @@ void draw_stages(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState
     const float line_y = bars.line_y;
     const Rect labels = bars.labels;
     room = bars.plot;
-    const int lit_stage = chosen_stage(scene) >= 0 ? chosen_stage(scene) : scene.hover.stage;
-    const bool chosen = lit_stage >= 0 && lit_stage < static_cast<int>(n);
+    const int highlighted_stage = chosen_stage(scene) >= 0 ? chosen_stage(scene) : scene.hover.stage;
+    const bool chosen = highlighted_stage >= 0 && highlighted_stage < static_cast<int>(n);
     Rect beside = room;
     beside.cut_left(std::max(step * static_cast<float>(n), 200.0f) + 32);
-    const StageMemory& told = chosen ? m.stage[lit_stage] : peak;
+    const StageMemory& told = chosen ? m.stage[highlighted_stage] : peak;
     draw_figures(ui, beside, m, told, pinned_stage(scene, told));
     c.line({room.x - 6, line_y}, {room.x + std::max(step * static_cast<float>(n), 200.0f), line_y},
            ui.theme().bad, 1, Dash::dashed);
@@ -599,9 +599,9 @@ void label_run(Ui& ui, const StageScale& scale, StageRun run, Rect slots, const 
         return;
     Canvas& c = ui.canvas();
     const bool several = run.last > run.first;
-    const bool lit = is_lit(scene, run.first) || is_lit(scene, run.last);
+    const bool highlighted = is_highlighted(scene, run.first) || is_highlighted(scene, run.last);
     const std::string first = std::to_string(run.first), last = std::to_string(run.last);
-    const TextStyle label = ui.style(12, lit ? Tone::text : Tone::secondary);
+    const TextStyle label = ui.style(12, highlighted ? Tone::text : Tone::secondary);
     std::string name = several ? "stages " + first + " to " + last + ", each" : first;
     if (several && c.text_width(name, label) > slots.w) name = first + "–" + last;
     const float w = std::max(slots.w, 32.0f);
@@ -641,7 +641,8 @@ void draw_run(Ui& ui, const StageScale& scale, StageRun run, Scene& scene, const
     std::size_t hovered = kCategoryCount;
     for (std::size_t i = first; i < first + count; ++i) {
         const Rect slot = scale.slots(i, 1);
-        if (is_lit(scene, static_cast<int>(i))) c.rect({slot.x, room.y, slot.w, room.h}, ui.theme().raised);
+        if (is_highlighted(scene, static_cast<int>(i)))
+            c.rect({slot.x, room.y, slot.w, room.h}, ui.theme().raised);
     }
     const DrawnStage drawn = drawn_of(ui, s, state);
     draw_bar(ui, column, scale.px_per_byte, drawn.now, state, scene.selection, run, &hovered);

@@ -1,5 +1,5 @@
-// The cells show who talks to whom: the switch of axes, the legend, cards and captions, what each GPU is and does
-// now, and the camera over them.
+// The cells show who talks to whom: the switch of axes, the legend, cards and captions, what each GPU is and
+// does now, and the camera over them.
 #pragma once
 
 #include "app/ui/kit/theme.h"
@@ -33,7 +33,7 @@ void dim_other_stages(Canvas& canvas, const Theme& theme, const Scene& scene, co
                                ExpertLoads& loads, std::optional<PlanEdit>& edit);
 
 // In every cell, in those of highlighted groups, or only ranks. Cells too small for a rank stay empty.
-enum class Cards : std::uint8_t { all, lit, ranks };
+enum class Cards : std::uint8_t { all, highlighted, ranks };
 void draw_cards(Ui& ui, const MeshPlace& m, const Scene& scene, const CellGrid& colored, Cards which);
 
 // As many rows as the entries need, one row of shorter ones, or a line each without figures in it but the

@@ -14,21 +14,21 @@
 namespace pentamesh::ui {
 
 // The groups of one rank that stand out of quiet cells: of every axis, or of the chosen one.
-struct LitGroups {
+struct HighlightedGroups {
     bool shown = false;  // false in a small cluster, where every group is seen
     std::int64_t rank = 0;
     MeshAxes axes;
     Color quiet, own;  // of the cells that are not highlighted, of the rank's
-    bool own_lit = false;
+    bool own_highlighted = false;
     [[nodiscard]] Color color_of(std::int64_t other) const;
 };
-[[nodiscard]] LitGroups lit_groups(const Theme& theme, const Scene& scene);
+[[nodiscard]] HighlightedGroups highlighted_groups(const Theme& theme, const Scene& scene);
 // The ranks that a grid shows, from its first cell on.
 struct RankRange {
     std::int64_t begin = 0, end = std::int64_t{1} << 40U;
 };
-void draw_lit_cells(Canvas& canvas, const Mesh& mesh, const LitGroups& lit, const CellGrid& grid,
-                    RankRange ranks = {});
+void draw_highlighted_cells(Canvas& canvas, const Mesh& mesh, const HighlightedGroups& highlighted,
+                            const CellGrid& grid, RankRange ranks = {});
 
 // Sets palette and digits of the chosen axis' groups; the group of the hovered or selected rank is
 // highlighted. `grid.count` becomes the mesh's.
@@ -71,7 +71,7 @@ struct MeshPlace {
 // Draws the frames of nodes and tiles under the cells. `quiet`: contours stay behind what is highlighted.
 void draw_boxes(Canvas& c, const Theme& theme, const MeshPlace& m, bool quiet);
 // Draws the contour of the tile that is highlighted.
-void draw_lit_tile(Canvas& c, const MeshPlace& m, const LitGroups& lit);
+void draw_highlighted_tile(Canvas& c, const MeshPlace& m, const HighlightedGroups& highlighted);
 // After an edit the contour of a rank's tile goes from where it was to where it is, and leaves its outline.
 void draw_gliding_tile(Ui& ui, const MeshPlace& m, std::int64_t rank);
 // Writes the names of nodes and tiles where they have room.
@@ -95,8 +95,8 @@ void draw_link(Canvas& canvas, Color ground, std::span<const Vec2> points, Color
 // `quiet`: thin, behind what is highlighted.
 void draw_links(Ui& ui, const MeshPlace& m, const Scene& scene, const MeshAxis& axis, bool quiet);
 // Draws those of the group that holds `rank`.
-void draw_lit_links(Canvas& canvas, const Theme& theme, const MeshPlace& m, const MeshAxis& axis,
-                    std::int64_t rank);
+void draw_highlighted_links(Canvas& canvas, const Theme& theme, const MeshPlace& m, const MeshAxis& axis,
+                            std::int64_t rank);
 
 // Returns how many members of the group that holds `rank` are below rank `end`. It takes constant time.
 [[nodiscard]] std::int64_t members_below(const MeshAxis& axis, std::int64_t rank, std::int64_t end);
@@ -114,7 +114,7 @@ void draw_lit_links(Canvas& canvas, const Theme& theme, const MeshPlace& m, cons
                                            std::int64_t pods);
 // Writes at each pod how many GPUs of the highlighted group it has, and joins the pods in the dots of their
 // tier.
-void draw_shares(Canvas& canvas, const Theme& theme, const MeshPlace& m, const LitGroups& lit,
+void draw_shares(Canvas& canvas, const Theme& theme, const MeshPlace& m, const HighlightedGroups& highlighted,
                  std::int64_t gpus, float type);
 
 // GPUs in all, in a fast domain, in a pod (0 without pods), in a tile.

@@ -77,10 +77,10 @@ const MeshLayout& pod_layout(MeshViewState& state, const Scene& scene, float sca
 }
 
 // Returns the groups of the chosen rank, not of the one under the mouse.
-LitGroups chosen_groups(const Theme& theme, const Scene& scene) {
-    LitGroups lit = lit_groups(theme, scene);
-    lit.rank = own_rank(scene);
-    return lit;
+HighlightedGroups chosen_groups(const Theme& theme, const Scene& scene) {
+    HighlightedGroups highlighted = highlighted_groups(theme, scene);
+    highlighted.rank = own_rank(scene);
+    return highlighted;
 }
 
 void title(Ui& ui, Rect above, const std::string& bold, const std::string& plain) {
@@ -142,13 +142,15 @@ void draw_pod(Ui& ui, const Scene& scene, MeshViewState& state, const Period& pe
     const MeshPlace place{
         .layout = layout, .grid = grid, .zoom = 1, .area = room, .ranks = pod.ranks, .axes = {}};
     draw_boxes(c, theme, place, true);
-    const LitGroups lit = chosen_groups(theme, scene);
+    const HighlightedGroups highlighted = chosen_groups(theme, scene);
     CellGrid cells = grid;
     cells.count = static_cast<std::int32_t>(pod.ranks);
     merge_small_cells(layout, cells);
-    color_plainly(lit.shown ? lit.quiet : mix(theme.panel, theme.secondary, 0.45f), cells);
+    color_plainly(highlighted.shown ? highlighted.quiet : mix(theme.panel, theme.secondary, 0.45f), cells);
     c.cells(cells);
-    if (lit.shown) draw_lit_cells(c, scene.evaluation.mesh, lit, cells, {pod.begin, pod.begin + pod.ranks});
+    if (highlighted.shown)
+        draw_highlighted_cells(c, scene.evaluation.mesh, highlighted, cells,
+                               {pod.begin, pod.begin + pod.ranks});
     c.frame(Rect{room.x, room.y, layout.extent.x, layout.extent.y}.inset(-3), theme.text, 1, 3);
     Period own = period;
     own.first_node -= pod.begin / domain;
@@ -290,11 +292,11 @@ void draw_ladder(Ui& ui, const Scene& scene, MeshViewState& state) {
               held_words(period, b.domain, pod.ranks));
         draw_pod(ui, scene, state, period);
     }
-    const LitGroups lit = chosen_groups(theme, scene);
-    const MeshAxis* crossing = crossing_pods(lit.axes);
+    const HighlightedGroups highlighted = chosen_groups(theme, scene);
+    const MeshAxis* crossing = crossing_pods(highlighted.axes);
     title(ui, l.cluster,
           "The cluster" + (has_pods ? ", " + thousands(layout.pod.count) + " pods" : std::string()),
-          has_pods && crossing != nullptr && lit.shown
+          has_pods && crossing != nullptr && highlighted.shown
               ? spread_over_pods(*crossing, rank, b.pod, layout.pod.count)
               : held_words(period, b.domain, scene.evaluation.mesh.world));
     draw_changes(ui, l.changes, scene);

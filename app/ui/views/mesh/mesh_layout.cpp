@@ -508,15 +508,15 @@ void paint_group(Canvas& c, const Mesh& mesh, GroupKind kind, std::int64_t rank,
 
 }  // namespace
 
-Color LitGroups::color_of(std::int64_t other) const {
-    if (own_lit && other == rank) return own;
+Color HighlightedGroups::color_of(std::int64_t other) const {
+    if (own_highlighted && other == rank) return own;
     for (const MeshAxis& axis : axes.span())
         if (axis.first_of(other) == axis.first_of(rank)) return axis.color;
     return quiet;
 }
 
-LitGroups lit_groups(const Theme& theme, const Scene& scene) {
-    LitGroups out;
+HighlightedGroups highlighted_groups(const Theme& theme, const Scene& scene) {
+    HighlightedGroups out;
     const Mesh& mesh = scene.evaluation.mesh;
     const GroupKind kind = scene.selection.group;
     if (scene.selection.all_axes) {
@@ -530,20 +530,22 @@ LitGroups lit_groups(const Theme& theme, const Scene& scene) {
     out.rank = scene.hover.rank >= 0 ? scene.hover.rank : scene.selection.rank;
     if (out.rank < 0 || out.rank >= mesh.world) out.rank = 0;
     out.own = theme.text;
-    out.own_lit = scene.selection.all_axes;
+    out.own_highlighted = scene.selection.all_axes;
     out.quiet = mix(theme.window, out.axes.axis[0].color, kQuiet);
     return out;
 }
 
-void draw_lit_cells(Canvas& c, const Mesh& mesh, const LitGroups& lit, const CellGrid& grid,
-                    RankRange ranks) {
-    for (std::size_t i = lit.axes.count; i-- > 0;)  // the innermost last: it is the smallest
-        paint_group(c, mesh, lit.axes.axis[i].kind, lit.rank, grid, lit.axes.axis[i].color, ranks);
-    if (!lit.own_lit || lit.rank < ranks.begin || lit.rank >= ranks.end) return;
+void draw_highlighted_cells(Canvas& c, const Mesh& mesh, const HighlightedGroups& highlighted,
+                            const CellGrid& grid, RankRange ranks) {
+    for (std::size_t i = highlighted.axes.count; i-- > 0;)  // the innermost last: it is the smallest
+        paint_group(c, mesh, highlighted.axes.axis[i].kind, highlighted.rank, grid,
+                    highlighted.axes.axis[i].color, ranks);
+    if (!highlighted.own_highlighted || highlighted.rank < ranks.begin || highlighted.rank >= ranks.end)
+        return;
     CellGrid own = grid;
-    own.first = static_cast<std::int32_t>((lit.rank - ranks.begin) / grid.step * grid.step);
+    own.first = static_cast<std::int32_t>((highlighted.rank - ranks.begin) / grid.step * grid.step);
     own.count = 1;
-    color_plainly(lit.own, own);
+    color_plainly(highlighted.own, own);
     draw_large_enough(c, own);
 }
 
@@ -564,9 +566,9 @@ void color_by_groups(const Theme& theme, const Scene& scene, CellGrid& grid) {
                                      static_cast<std::int32_t>(weight)};
         weight *= f.size;
     }
-    const std::int64_t lit = scene.hover.rank >= 0 ? scene.hover.rank : scene.selection.rank;
-    if (lit >= 0 && lit < mesh.world && summary(scene, kind).degree > 1)
-        grid.lit_id = static_cast<std::int32_t>(cell_id(grid, lit));
+    const std::int64_t highlighted = scene.hover.rank >= 0 ? scene.hover.rank : scene.selection.rank;
+    if (highlighted >= 0 && highlighted < mesh.world && summary(scene, kind).degree > 1)
+        grid.highlighted_id = static_cast<std::int32_t>(cell_id(grid, highlighted));
     grid.dim = scene.hover.rank >= 0 ? 0.45f : 0.3f;
 }
 
@@ -580,7 +582,7 @@ void color_plainly(Color color, CellGrid& grid) {
     grid.palette[0] = color;
     grid.palette_size = 1;
     grid.digits = 0;
-    grid.lit_id = -1;
+    grid.highlighted_id = -1;
 }
 
 void draw_failure(Ui& ui, const Scene& scene, std::int64_t node, std::int64_t node_size,
@@ -636,7 +638,7 @@ void draw_small_boxes(Canvas& c, const MeshPlace& m, const MeshLayout::Boxes& bo
     CellGrid all = m.grid;
     all.step = static_cast<std::int32_t>(boxes.size);
     all.count = static_cast<std::int32_t>(std::min(count, boxes.count));
-    all.digits = 0, all.palette_size = 1, all.lit_id = -1;
+    all.digits = 0, all.palette_size = 1, all.highlighted_id = -1;
     const auto draw = [&](float inset, Color color) {
         all.origin = m.grid.origin - boxes.padding * m.zoom + Vec2{inset, inset};
         all.cell = boxes.full * m.zoom - Vec2{2 * inset, 2 * inset};
@@ -690,10 +692,11 @@ void draw_boxes(Canvas& c, const Theme& theme, const MeshPlace& m, bool quiet) {
     });
 }
 
-void draw_lit_tile(Canvas& c, const MeshPlace& m, const LitGroups& lit) {
-    if (m.tile == nullptr || m.merged() || lit.axes.count == 0 || lit.axes.axis[0].kind != m.tile->kind)
+void draw_highlighted_tile(Canvas& c, const MeshPlace& m, const HighlightedGroups& highlighted) {
+    if (m.tile == nullptr || m.merged() || highlighted.axes.count == 0
+        || highlighted.axes.axis[0].kind != m.tile->kind)
         return;
-    const Rect r = m.tile_at(lit.rank);
+    const Rect r = m.tile_at(highlighted.rank);
     if (r.w < kLeastBox) return;
     const auto& boxes = m.layout.tile.size == m.layout.node.size ? m.layout.node : m.layout.tile;
     c.frame(r, m.tile->color, kContour, r.w < kLeastRounded ? 0 : radius_of(m, boxes));
@@ -893,23 +896,23 @@ std::string spread_over_pods(const MeshAxis& axis, std::int64_t rank, std::int64
            + " GPUs: " + out;
 }
 
-void draw_shares(Canvas& c, const Theme& theme, const MeshPlace& m, const LitGroups& lit, std::int64_t gpus,
-                 float type) {
-    const MeshAxis* axis = crossing_pods(lit.axes);
-    if (!m.layout.has_pods || !lit.shown || axis == nullptr) return;
+void draw_shares(Canvas& c, const Theme& theme, const MeshPlace& m, const HighlightedGroups& highlighted,
+                 std::int64_t gpus, float type) {
+    const MeshAxis* axis = crossing_pods(highlighted.axes);
+    if (!m.layout.has_pods || !highlighted.shown || axis == nullptr) return;
     float lane = 0;
-    for (const MeshAxis& a : lit.axes.span())
-        if (crosses_pods(a) && join_pods(c, theme, m, a, lit.rank, lane)) lane += 1;
+    for (const MeshAxis& a : highlighted.axes.span())
+        if (crosses_pods(a) && join_pods(c, theme, m, a, highlighted.rank, lane)) lane += 1;
     const MeshLayout::Boxes& pod = m.layout.pod;
     if (pod.full.x * m.zoom < kLeastWithShare) return;  // many pods: no text for each
     const std::int64_t beside = m.grid.level[static_cast<std::size_t>(m.grid.levels) - 1].cols;
     const TextStyle plain{Face::regular, type, theme.secondary, 0}, own{Face::semibold, type, theme.text, 0};
     const std::string of = " of " + thousands(axis->degree);
     for (std::int64_t i = 0; i < pod.count; ++i) {
-        const std::int64_t n = members_in(*axis, lit.rank, i * pod.size, (i + 1) * pod.size);
+        const std::int64_t n = members_in(*axis, highlighted.rank, i * pod.size, (i + 1) * pod.size);
         if (n == 0) continue;
         const Rect r = pod_rect(m, i);
-        const TextStyle& style = i == lit.rank / pod.size ? own : plain;
+        const TextStyle& style = i == highlighted.rank / pod.size ? own : plain;
         const float left =
             r.w - c.text_width(pod_name(c, m, i, gpus, type), {Face::regular, type, theme.text, 0}) - 16;
         // The first of each row says of how many, and the one that has the rank.

@@ -25,7 +25,7 @@ constexpr float kMark = 3.5f, kCasing = 2;
 constexpr float kLeastGap = 6, kLeastQuietGap = 12;  // between nodes, for a line to run in
 constexpr float kRoomyGap = 20;                      // for a line around nodes, and for marks
 constexpr std::int64_t kMostCellLinks = 16;          // lines between cells of different nodes
-constexpr std::int64_t kMostLit = 64;                // hops of a highlighted group
+constexpr std::int64_t kMostHighlighted = 64;        // hops of a highlighted group
 constexpr float kLane = 6;                           // between two lines that run side by side
 constexpr std::int64_t kMostQuietNodes = 512;
 
@@ -243,13 +243,13 @@ void draw_links(Ui& ui, const MeshPlace& m, const Scene& scene, const MeshAxis& 
     if (!quiet) name_crossing(ui, m, scene, axis, pairs, each);
 }
 
-void draw_lit_links(Canvas& canvas, const Theme& theme, const MeshPlace& m, const MeshAxis& axis,
-                    std::int64_t rank) {
+void draw_highlighted_links(Canvas& canvas, const Theme& theme, const MeshPlace& m, const MeshAxis& axis,
+                            std::int64_t rank) {
     const float gap = std::min(m.layout.node_gap.x, m.layout.node_gap.y) * m.zoom;
     if (m.merged() || gap < kLeastGap || axis.inside()) return;
     const std::int64_t first = axis.first_of(rank), domain = m.layout.node.size;
     std::int64_t from = first / domain, drawn = 0;
-    for (std::int64_t i = 1; i < axis.degree && drawn < kMostLit; ++i) {
+    for (std::int64_t i = 1; i < axis.degree && drawn < kMostHighlighted; ++i) {
         const std::int64_t to = axis.member(first, i) / domain;
         if (to == from) continue;
         const Rect a = m.node(from), b = m.node(to);
@@ -403,7 +403,7 @@ void draw_cards(Ui& ui, const MeshPlace& m, const Scene& scene, const CellGrid& 
     const bool few = scene.evaluation.mesh.world <= kMostCards;
     const bool card = few && cell.x >= kCard.x && cell.y >= kCard.y;
     const bool small = few && cell.x >= kSmallCard.x && cell.y >= kSmallCard.y;
-    const LitGroups lit = lit_groups(ui.theme(), scene);
+    const HighlightedGroups highlighted = highlighted_groups(ui.theme(), scene);
     for_each_seen_node(m.layout, m.grid, m.zoom, m.area, [&](std::int64_t node) {
         const std::int64_t end = std::min<std::int64_t>((node + 1) * m.layout.node.size, colored.count);
         for (std::int64_t r = node * m.layout.node.size; r < end; ++r) {
@@ -413,8 +413,8 @@ void draw_cards(Ui& ui, const MeshPlace& m, const Scene& scene, const CellGrid& 
                 continue;
             Color ground =
                 colored.palette[static_cast<std::size_t>(cell_id(colored, r) % colored.palette_size)];
-            if (which == Cards::lit) ground = lit.color_of(r);
-            if (which == Cards::lit && ground == lit.quiet) continue;
+            if (which == Cards::highlighted) ground = highlighted.color_of(r);
+            if (which == Cards::highlighted && ground == highlighted.quiet) continue;
             if (card)
                 draw_card(ui, box, m, scene, r, ground, plain);
             else if (small)

@@ -557,7 +557,7 @@ void count_stages(const Scene& scene, CellGrid& grid) {
     grid.digits = 1;
     grid.digit[0] = {static_cast<std::int32_t>(pp.stride), static_cast<std::int32_t>(pp.size), 1};
     grid.palette_size = static_cast<int>(pp.size);
-    grid.lit_id = -1;
+    grid.highlighted_id = -1;
 }
 
 bool a_color_each(const Scene& scene) {

@@ -121,18 +121,18 @@ struct Drawn {
     bool run = false;       // cells say what their ranks do in a run that hangs
     bool activity = false;  // cells say who works, instead of who talks to whom
     bool all = false;       // cells are cards, and every group of every axis is drawn about them
-    LitGroups lit{};
+    HighlightedGroups highlighted{};
     // Cells do not change while the mouse moves over them.
-    [[nodiscard]] bool still() const { return !plain && !activity && (all || lit.shown); }
+    [[nodiscard]] bool still() const { return !plain && !activity && (all || highlighted.shown); }
 };
 
 Drawn drawn_of(const Theme& theme, const Scene& scene, const MeshViewState& state) {
     Drawn d{.plain = state.plain || !shows_groups(scene), .run = shows_hang(scene, state)};
     d.plain = d.plain || d.run;
     d.activity = scene.evaluation.valid && !d.plain && shows_activity(scene);
-    d.lit = lit_groups(theme, scene);
-    d.all = scene.selection.all_axes && !d.lit.shown;
-    if (d.plain || d.activity) d.lit.shown = false;
+    d.highlighted = highlighted_groups(theme, scene);
+    d.all = scene.selection.all_axes && !d.highlighted.shown;
+    if (d.plain || d.activity) d.highlighted.shown = false;
     return d;
 }
 
@@ -141,7 +141,8 @@ CellGrid colored(const Theme& theme, const MeshPlace& m, const Scene& scene, con
     if (drawn.still()) {
         grid.count =
             static_cast<std::int32_t>(std::min<std::int64_t>(scene.evaluation.mesh.world, grid.count));
-        color_plainly(drawn.lit.shown ? drawn.lit.quiet : mix(theme.raised, theme.panel, 0.5f), grid);
+        color_plainly(
+            drawn.highlighted.shown ? drawn.highlighted.quiet : mix(theme.raised, theme.panel, 0.5f), grid);
         return grid;
     }
     if (drawn.activity)
@@ -157,7 +158,7 @@ void draw_ground(Ui& ui, const MeshPlace& m, const Scene& scene, const MeshViewS
                  const Drawn& drawn) {
     Canvas& c = ui.canvas();
     const Theme& theme = ui.theme();
-    draw_boxes(c, theme, m, drawn.lit.shown || drawn.plain);
+    draw_boxes(c, theme, m, drawn.highlighted.shown || drawn.plain);
     draw_idle_cells(c, theme, m, scene);
     draw_pods(c, theme, m, in_boxes(scene).gpus, 11);
     name_boxes(ui, m, scene);
@@ -169,10 +170,10 @@ void draw_ground(Ui& ui, const MeshPlace& m, const Scene& scene, const MeshViewS
     c.cells(cells);
     draw_missing_cells(c, theme, m, scene);
     for (const MeshAxis& axis : m.axes.span())
-        if (state.show_links) draw_links(ui, m, scene, axis, drawn.lit.shown);
+        if (state.show_links) draw_links(ui, m, scene, axis, drawn.highlighted.shown);
     draw_cards(ui, m, scene, grid, Cards::all);
     // Shares are those of the chosen rank: they stay while the mouse moves.
-    LitGroups chosen = drawn.lit;
+    HighlightedGroups chosen = drawn.highlighted;
     const std::int64_t rank = scene.selection.rank;
     chosen.rank = rank >= 0 && rank < scene.evaluation.mesh.world ? rank : 0;
     draw_shares(c, theme, m, chosen, in_boxes(scene).gpus, 11);
@@ -190,29 +191,30 @@ void draw_over(Ui& ui, const MeshPlace& m, const Scene& scene, const MeshViewSta
         c.cells(cells);
         if (!drawn.plain) draw_missing_cells(c, theme, m, scene);
     }
-    if (drawn.lit.shown) {
-        draw_lit_tile(c, m, drawn.lit);
-        draw_lit_cells(c, scene.evaluation.mesh, drawn.lit, cells);
+    if (drawn.highlighted.shown) {
+        draw_highlighted_tile(c, m, drawn.highlighted);
+        draw_highlighted_cells(c, scene.evaluation.mesh, drawn.highlighted, cells);
     }
     if (!drawn.plain && !drawn.activity && state.second_cells.w <= 0)
         draw_gliding_tile(ui, m,
-                          drawn.lit.shown ? drawn.lit.rank : std::max<std::int64_t>(0, scene.selection.rank));
+                          drawn.highlighted.shown ? drawn.highlighted.rank
+                                                  : std::max<std::int64_t>(0, scene.selection.rank));
     if (scene.evaluation.valid) dim_other_stages(c, theme, scene, cells);
     if (state.failure && state.lost_node >= 0)
         draw_failure(ui, scene, state.lost_node, m.layout.node.size, cells);
     if (state.show_links && !drawn.plain && !drawn.activity)
-        for (const MeshAxis& axis : drawn.lit.axes.span()) {
-            if (drawn.lit.shown) draw_lit_links(c, theme, m, axis, drawn.lit.rank);
+        for (const MeshAxis& axis : drawn.highlighted.axes.span()) {
+            if (drawn.highlighted.shown) draw_highlighted_links(c, theme, m, axis, drawn.highlighted.rank);
             if (!drawn.still()) draw_links(ui, m, scene, axis, false);
         }
     if (state.camera.zoom == 1) c.frame(state.enlarged.inset(-2), theme.text, 1, 1);
     if (drawn.run)
         draw_hang(ui, m, scene, *state.hang);
-    else if (!drawn.still() || drawn.lit.shown)
+    else if (!drawn.still() || drawn.highlighted.shown)
         draw_cards(ui, m, scene, grid,
-                   drawn.plain       ? Cards::ranks
-                   : drawn.lit.shown ? Cards::lit
-                                     : Cards::all);
+                   drawn.plain               ? Cards::ranks
+                   : drawn.highlighted.shown ? Cards::highlighted
+                                             : Cards::all);
     if (!drawn.plain || drawn.run) draw_selected(c, theme, scene, cells);
 }
 
@@ -555,21 +557,22 @@ void draw_idle_cells(Canvas& c, const Theme& theme, const MeshPlace& m, const Sc
 
 void draw_still_mesh(Canvas& c, const Theme& theme, const MeshPlace& m, const Scene& scene, float type) {
     const Mesh& mesh = scene.evaluation.mesh;
-    const LitGroups lit = lit_groups(theme, scene);
-    draw_boxes(c, theme, m, lit.shown);
+    const HighlightedGroups highlighted = highlighted_groups(theme, scene);
+    draw_boxes(c, theme, m, highlighted.shown);
     draw_idle_cells(c, theme, m, scene);
     draw_pods(c, theme, m, in_boxes(scene).gpus, type);
     CellGrid cells = m.grid;
     color_by_groups_on_page(theme, scene, cells);
-    if (lit.shown) color_plainly(lit.quiet, cells);
+    if (highlighted.shown) color_plainly(highlighted.quiet, cells);
     merge_small_cells(m.layout, cells);
     c.cells(cells);
     draw_missing_cells(c, theme, m, scene);
-    if (!lit.shown) return;
-    draw_lit_tile(c, m, lit);
-    draw_lit_cells(c, mesh, lit, cells);
-    for (const MeshAxis& axis : lit.axes.span()) draw_lit_links(c, theme, m, axis, lit.rank);
-    draw_shares(c, theme, m, lit, in_boxes(scene).gpus, type);
+    if (!highlighted.shown) return;
+    draw_highlighted_tile(c, m, highlighted);
+    draw_highlighted_cells(c, mesh, highlighted, cells);
+    for (const MeshAxis& axis : highlighted.axes.span())
+        draw_highlighted_links(c, theme, m, axis, highlighted.rank);
+    draw_shares(c, theme, m, highlighted, in_boxes(scene).gpus, type);
 }
 
 MeshLayout draw_mesh_in(Canvas& c, const Theme& theme, Rect room, const Scene& scene, float type) {

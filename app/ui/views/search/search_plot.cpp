@@ -409,9 +409,10 @@ std::string second_words(const SearchRow& r, Second then) {
 }
 
 void draw_row(Ui& ui, Rect row, const Scene& scene, const Columns& columns, const SearchRow& r, std::size_t i,
-              const std::string& second, SearchPick& pick, const std::optional<LayoutChoice>& lit_row) {
+              const std::string& second, SearchPick& pick,
+              const std::optional<LayoutChoice>& highlighted_row) {
     const Hit hit = ui.area("search.row", row, i);
-    row_ground(ui, row, hit, lit_row && *lit_row == r.choice);
+    row_ground(ui, row, hit, highlighted_row && *highlighted_row == r.choice);
     draw_result(ui, row, scene, columns, r, std::to_string(i + 1), second);
     const bool by_keys = hit.focused && ui.state().focus_visible && !pick.hovered;
     if (hit.hovered || by_keys) pick.hovered = r.choice, pick.row = r;
@@ -438,7 +439,7 @@ float results_height(std::size_t rows) {
 
 void draw_results(Ui& ui, Rect& room, const Scene& scene, const SearchFound& found,
                   const std::vector<SearchRow>& rows, const ListChoice& choice, SearchPick& pick) {
-    const std::optional<LayoutChoice> lit_row = pick.hovered;  // in the plot, which is drawn first
+    const std::optional<LayoutChoice> highlighted_row = pick.hovered;  // in the plot, which is drawn first
     const std::size_t tied = tied_rows(found, rows);
     if (tied > 0)
         draw_tie_head(ui, room, found.report->ties, choice.then);
@@ -469,7 +470,7 @@ void draw_results(Ui& ui, Rect& room, const Scene& scene, const SearchFound& fou
         if (i == tied && tied > 0)
             ui.canvas().text_in(room.cut_top(20).inset(6, 0), "slower, on less memory", ui.small());
         const std::string second = i < tied ? second_words(rows[i], choice.then) : "";
-        draw_row(ui, room.cut_top(kRow), scene, columns, rows[i], i, second, pick, lit_row);
+        draw_row(ui, room.cut_top(kRow), scene, columns, rows[i], i, second, pick, highlighted_row);
         if (i + 1 == std::min(tied, shown))
             ui.canvas().rect({room.x - 2, top, 2, room.y - top}, ui.theme().secondary);
     }

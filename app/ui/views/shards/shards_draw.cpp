@@ -98,8 +98,8 @@ void make_sheets(const Plan& plan, const Mesh& mesh, const SheetRequest& request
 void light_sheets(const Plan& plan, const Mesh& mesh, std::int64_t rank, std::vector<Sheet>& sheets) {
     for (Sheet& s : sheets) {
         s.part = part_of(plan, mesh, s.placement, rank);
-        s.lit.clear();
-        boxes_of(s.placement, s.part, s.expert, s.lit);
+        s.highlighted.clear();
+        boxes_of(s.placement, s.part, s.expert, s.highlighted);
     }
 }
 
@@ -195,7 +195,7 @@ class SheetPainter {
     void own_only() {
         c_.rect(body_, mix(theme_.window, theme_.secondary, 0.16f));
         if (!here()) return;
-        const Color ink = look_.lit_color.value_or(theme_.text);
+        const Color ink = look_.highlighted_color.value_or(theme_.text);
         bool copied = false, cut = false, summed = false;
         for (const Axis a : kDrawn) {
             const AxisPlacement& x = p_.on(a);
@@ -204,7 +204,7 @@ class SheetPainter {
             cut = cut || x.spread == Spread::cut;
             summed = summed || x.spread == Spread::partial;
         }
-        for (const IndexBox& b : sheet_.lit) {
+        for (const IndexBox& b : sheet_.highlighted) {
             Rect r = rect_of(b);
             r.w = std::max(r.w, 1.5f);
             r.h = std::max(r.h, 1.5f);
@@ -269,14 +269,14 @@ class SheetPainter {
     [[nodiscard]] bool here() const { return sheet_.part.held; }
 
     void bands(const TensorPieces& t, Axis axis, bool shaded) {
-        const Color base = look_.lit_color.value_or(color(axis));
+        const Color base = look_.highlighted_color.value_or(color(axis));
         const auto ramp = shades(theme_, color(axis));
         const std::int64_t own = part_of_rank(axis);
         const std::int64_t parts = std::max<std::int64_t>(p_.on(axis).parts, 1);
         if (parts > 16) c_.rect(body_, dim(base, false));  // bands thinner than a pixel are left out
         for (const Piece& piece : t.piece) {
             const std::int64_t i = piece.at[at(axis)];
-            const bool mine = i == own && look_.lit && here();
+            const bool mine = i == own && look_.highlighted && here();
             const Color fill = shaded ? ramp[i % kShadeCount].alpha(mine ? 1.0f : 0.75f)
                                : mine ? base
                                       : dim(base, i % 2 == 1);
@@ -325,15 +325,15 @@ class SheetPainter {
 
     // Draws the rank's part: in the colour of the finest cut, outlined, wide enough to be seen.
     void own_part() {
-        if (!look_.lit || !here() || sheet_.lit.empty()) return;
+        if (!look_.highlighted || !here() || sheet_.highlighted.empty()) return;
         const int cuts = sheet_.cuts.count;
         if (cuts == 0) return;
         const Color finest = color(sheet_.cuts.axis[static_cast<std::size_t>(cuts) - 1]);
-        for (const IndexBox& b : sheet_.lit) {
+        for (const IndexBox& b : sheet_.highlighted) {
             Rect r = rect_of(b);
             if (r.w < 2) r = {r.center().x - 1, r.y, 2, r.h};
             if (r.h < 2) r = {r.x, r.center().y - 1, r.w, 2};
-            if (cuts > 1 || sheet_.coarse.piece.empty()) c_.rect(r, look_.lit_color.value_or(finest));
+            if (cuts > 1 || sheet_.coarse.piece.empty()) c_.rect(r, look_.highlighted_color.value_or(finest));
             c_.frame(r.inset(-0.5f), theme_.text, 1.25f);
         }
     }
@@ -472,7 +472,7 @@ std::int64_t draw_experts(Ui& ui, Rect room, const Sheet& sheet, const SheetLook
                          .rest = mix(theme.window, base, owner % 2 == 1 ? 0.26f : 0.42f),
                          .chosen = e == shown};
         // A flat cut may leave the rank some of its experts, or a part of one.
-        if (look.lit && !aside && e >= own.begin && e < own.end) {
+        if (look.highlighted && !aside && e >= own.begin && e < own.end) {
             boxes.clear();
             boxes_of(p, sheet.part, e, boxes);
             drawn.share = share_of(p, boxes);

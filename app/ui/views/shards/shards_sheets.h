@@ -67,14 +67,14 @@ void draw_mini(Canvas& canvas, const Theme& theme, Rect room, const Loaf& loaf, 
 
 struct Sheet {
     Placement placement;
-    int tensor = -1;            // index into list_placements of parameters; -1 for activations
-    int activation = -1;        // into those of activations while computing; -1 for the others
-    bool lying = false;         // a vector, drawn along x
-    CutOrder cuts;              // the axes that cut it inside the layer
-    TensorPieces coarse, fine;  // empty where it is cut too finely to be drawn
-    Part part;                  // the rank's part of it
-    std::vector<IndexBox> lit;  // the same, drawn
-    std::int64_t expert = 0;    // the expert that is drawn
+    int tensor = -1;                    // index into list_placements of parameters; -1 for activations
+    int activation = -1;                // into those of activations while computing; -1 for the others
+    bool lying = false;                 // a vector, drawn along x
+    CutOrder cuts;                      // the axes that cut it inside the layer
+    TensorPieces coarse, fine;          // empty where it is cut too finely to be drawn
+    Part part;                          // the rank's part of it
+    std::vector<IndexBox> highlighted;  // the same, drawn
+    std::int64_t expert = 0;            // the expert that is drawn
 };
 
 // Says which part of the model is shown.
@@ -140,11 +140,11 @@ struct SheetRuler {
 [[nodiscard]] std::vector<SheetRuler> rulers_of(const Sheet& sheet);
 
 struct SheetLook {
-    int isolate = -1;                // an Axis: only what it cuts is shown; -1: all of them
-    Coordinates dense{}, expert{};   // of the rank whose part is highlighted
-    bool lit = true;                 // false: no part is highlighted
-    bool only_own = false;           // the rest is left dark: one GPU of several side by side
-    std::optional<Color> lit_color;  // instead of the axis' own
+    int isolate = -1;                        // an Axis: only what it cuts is shown; -1: all of them
+    Coordinates dense{}, expert{};           // of the rank whose part is highlighted
+    bool highlighted = true;                 // false: no part is highlighted
+    bool only_own = false;                   // the rest is left dark: one GPU of several side by side
+    std::optional<Color> highlighted_color;  // instead of the axis' own
 };
 // Draws solid for cut, hatched for copied, dotted for partial; the rank's part is bright and outlined.
 void draw_sheet(Canvas& canvas, const Theme& theme, Rect body, const Sheet& sheet, const SheetLook& look);

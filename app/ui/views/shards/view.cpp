@@ -148,7 +148,7 @@ void controls(Ui& ui, Rect& head_row, Rect& room, Scene& scene, ShardsViewState&
     static constexpr std::array<std::string_view, 4> kStates{"parameters", "gradients", "optimizer",
                                                              "activations"};
     static constexpr std::array<std::string_view, 2> kMoments{"at rest", "computing"};
-    static constexpr std::array<std::string_view, 4> kScopes{"loaf", "tensors", "one axis alone", "list"};
+    static constexpr std::array<std::string_view, 4> kScopes{"loaf", "tensors", "only one axis", "list"};
     static constexpr std::array<std::string_view, 2> kKinds{"MoE", "dense"};
     const bool moe = shows_moe(scene.plan.model, s);
     const std::array<std::string_view, kBlockCount> blocks{"layer", "attention", moe ? "experts" : "MLP",
@@ -515,7 +515,7 @@ void gpu_box(Ui& ui, Rect box, PickerState& s, std::int64_t rank, Color color) {
     SheetLook look;
     look.dense = dense_coordinates(p.mesh, rank);
     look.expert = expert_coordinates(p.mesh, rank);
-    look.lit_color = color;
+    look.highlighted_color = color;
     look.only_own = true;
     // Every GPU's box has the same tensors and the same room.
     const auto pack = [&] { return pack_sheets(sheets, {room.w, room.h}, {}); };
@@ -560,7 +560,7 @@ void draw_picker(Ui& ui, Rect room, Scene& scene, PickerState& s, PickerShows sh
     static constexpr std::string_view kCounts[] = {"4 GPUs", "8 GPUs"};
     s.eight = ui.segments("shards.gpus", line.cut_right(124).inset(0, 1), kCounts, s.eight ? 1 : 0) == 1;
     line.cut_right(12);
-    const std::string bold = std::string(facts.name) + " alone cuts " + std::string(facts.splits) + ".";
+    const std::string bold = std::string(facts.name) + " by itself cuts " + std::string(facts.splits) + ".";
     write_left(ui, line, bold, ui.title());
     const std::string layers =
         thousands(s.prices->single.model.layers) + " layers of " + scene.plan.model.name;
@@ -652,7 +652,7 @@ void draw_rulers(Ui& ui, Rect body, const Sheet& s, const SheetLook& look) {
                                             (s.placement.expert ? look.expert : look.dense)[ruler.axis]);
         const auto is_own = [&](const Segment& g) {
             return s.part.held && g.part == own
-                   && std::any_of(s.lit.begin(), s.lit.end(), [&](const IndexBox& b) {
+                   && std::any_of(s.highlighted.begin(), s.highlighted.end(), [&](const IndexBox& b) {
                           return overlap(ruler.rows ? b.rows : b.columns, g.at);
                       });
         };
@@ -673,7 +673,7 @@ void draw_rulers(Ui& ui, Rect body, const Sheet& s, const SheetLook& look) {
                     c.text_in(r, number, digits, Align::center);
             }
         } else if (s.part.held) {
-            for (const IndexBox& b : s.lit) {
+            for (const IndexBox& b : s.highlighted) {
                 Rect r = rect_of(ruler.rows ? b.rows : b.columns);
                 (down ? r.h : r.w) = std::max(2.0f, down ? r.h : r.w);
                 c.rect(r, color);

@@ -325,9 +325,10 @@ void draw_parts(Ui& ui, Rect room, const runs::Measured& m, Scene& scene, StepVi
                                  return column == 1;
                              },
                          .drawn_column = 1};
-    const auto lit = selected_part(scene);
-    const auto row = std::find_if(m.parts.begin(), m.parts.end(),
-                                  [&](const runs::PartRow& r) { return lit && r.part == *lit; });
+    const auto highlighted = selected_part(scene);
+    const auto row = std::find_if(m.parts.begin(), m.parts.end(), [&](const runs::PartRow& r) {
+        return highlighted && r.part == *highlighted;
+    });
     const int selected = row == m.parts.end() ? -1 : static_cast<int>(row - m.parts.begin());
     const int clicked = draw_table(ui, "step.measured", room, table, state.measured_table, selected, looks);
     if (clicked >= 0) select_part(scene, m.parts[static_cast<std::size_t>(clicked)].part);

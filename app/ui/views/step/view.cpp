@@ -143,7 +143,7 @@ void draw_software(Ui& ui, Rect room, const Scene& scene, SoftwareState& state, 
         state.figures.get(revision, [&] { return without(software_table(software), {"key"}); });
     const std::string words =
         facts_of(software).name
-        + ": what it keeps, reserves and reaches besides what the plan says. Fit: fitted to "
+        + ": what it keeps, reserves and reaches beyond what the plan says. Fit: fitted to "
           "measured runs; else read at the source.";
     Canvas& c = ui.canvas();
     const float h = c.paragraph_height(room.w, words, ui.small(), 18);

@@ -57,14 +57,14 @@ std::string span_tooltip(const RunFile& file, const PartSpan& s) {
 
 // Parts other than the one that is selected fade.
 void draw_spans(Ui& ui, Rect row, const std::vector<PartSpan>& spans, const TimeScale& scale,
-                std::optional<RunPart> lit) {
+                std::optional<RunPart> highlighted) {
     Canvas& c = ui.canvas();
     const float pixel = 1 / c.scale();
     float column = -1, most = 0;
     RunPart part = RunPart::idle;
     const auto color = [&](RunPart of) {
         const Color own = color_of(ui.theme(), of);
-        return lit && of != *lit ? mix(own, ui.theme().window, 0.65f) : own;
+        return highlighted && of != *highlighted ? mix(own, ui.theme().window, 0.65f) : own;
     };
     const auto flush = [&] {
         if (column >= 0) c.rect({column * pixel, row.y, pixel, row.h}, color(part));
@@ -197,14 +197,16 @@ void draw_memory_curve(Ui& ui, Rect room, const Timeline& t, int device, const T
 
 FadedParts faded_parts(const Scene& scene) {
     FadedParts out;
-    const auto lit = selected_part(scene);
-    if (!lit) return out;
-    const auto fades = [&](StepPart part) { return run_part_of(*scene.run, part, GroupKind::tp) != lit; };
+    const auto highlighted = selected_part(scene);
+    if (!highlighted) return out;
+    const auto fades = [&](StepPart part) {
+        return run_part_of(*scene.run, part, GroupKind::tp) != highlighted;
+    };
     out.work = fades(StepPart::compute);
     out.optimizer = fades(StepPart::optimizer);
     out.stragglers = fades(StepPart::straggler);
     for (const GroupKind k : all_of<GroupKind>())
-        out.axis[k] = run_part_of(*scene.run, StepPart::exposed, k) != lit;
+        out.axis[k] = run_part_of(*scene.run, StepPart::exposed, k) != highlighted;
     return out;
 }
 
@@ -219,7 +221,7 @@ std::vector<const RunFile*> measured_files(const Scene& scene) {
 void draw_measured_rows(Ui& ui, Rect labels, Rect rows, const std::vector<const RunFile*>& files,
                         const TimeScale& scale, Scene& scene) {
     Canvas& c = ui.canvas();
-    const auto lit = selected_part(scene);
+    const auto highlighted = selected_part(scene);
     std::uint64_t index = 0;
     const Canvas::Clip clip = c.clip({labels.x, rows.y, rows.right() - labels.x, rows.h});
     for (const RunFile* file : files) {
@@ -231,7 +233,7 @@ void draw_measured_rows(Ui& ui, Rect labels, Rect rows, const std::vector<const 
         c.frame({row.x, bar.y, std::max(0.0f, end - row.x), bar.h}, ui.theme().hairline, 1);
         const std::vector<PartSpan> sums = file->spans.empty() ? sums_of(*file) : std::vector<PartSpan>{};
         const std::vector<PartSpan>& spans = file->spans.empty() ? sums : file->spans;
-        draw_spans(ui, bar, spans, scale, lit);
+        draw_spans(ui, bar, spans, scale, highlighted);
         const Hit hit = ui.area("timeline.measured", row, index++, true, false);
         if (!hit.hovered) continue;
         const double at = scale.time(ui.frame().mouse.x);
@@ -317,8 +319,8 @@ float RowPainter::x(double time_s) const {
 }
 
 bool RowPainter::mine(const Op& op) const {
-    return lit_microbatch < 0 || op.microbatch == lit_microbatch
-           || (op.kind == OpKind::FB && op.backward_microbatch == lit_microbatch);
+    return highlighted_microbatch < 0 || op.microbatch == highlighted_microbatch
+           || (op.kind == OpKind::FB && op.backward_microbatch == highlighted_microbatch);
 }
 
 void RowPainter::expect_rows(int rows) {
@@ -383,7 +385,8 @@ void RowPainter::hidden_once(Rect row, int device) {
         if (x1 - x0 >= 0.5f)
             ui_.canvas().rect(
                 {x0, lane.y + 1, x1 - x0, lane.h - 1},
-                faded(color_of(ui_.theme(), axis), lit_microbatch < 0 && !fades.axis[axis]).alpha(0.75f));
+                faded(color_of(ui_.theme(), axis), highlighted_microbatch < 0 && !fades.axis[axis])
+                    .alpha(0.75f));
     };
     for (const GroupKind axis : all_of<GroupKind>()) {
         if (const double s = shown_.hidden_once.forward[axis]; s > 0)
@@ -500,7 +503,7 @@ void RowPainter::low_run(Rect r, const Block& b) {
     const Color back = mix(theme.backward, theme.weight_grad,
                            part(b.work.weight) / std::max(1e-6f, 1 - part(b.work.forward)));
     const Color color =
-        faded(mix(back, theme.forward, part(b.work.forward)), lit_microbatch < 0 && !fades.work);
+        faded(mix(back, theme.forward, part(b.work.forward)), highlighted_microbatch < 0 && !fades.work);
     const Color now = mix(theme.window, color, static_cast<float>(std::clamp(b.density(), 0.0, 1.0)));
     const auto near = [](int a, int c) { return std::abs(a - c) <= 3; };
     const bool goes_on = low_.w > 0 && low_.y == r.y && r.x - low_.right() < 0.5f && near(now.r, low_color_.r)
@@ -523,7 +526,7 @@ void RowPainter::end_low_run() {
 void RowPainter::run(Rect row, int device, const Block& b, float x0, float x1) {
     const double all = std::max(b.work.all(), 1e-300);
     const auto strength = static_cast<float>(std::clamp(b.density(), 0.0, 1.0));
-    const bool own = lit_microbatch < 0;
+    const bool own = highlighted_microbatch < 0;
     const float width = std::max(0.5f, x1 - x0);
     if (ui_.hovers({x0, row.y, width, row.h})) {
         over_run = true;
@@ -598,13 +601,13 @@ void RowPainter::waiting(Rect row, int device, const Block& b) {
 
 // If the highlighted micro-batch's ops are too narrow to be drawn by themselves, they are drawn over the
 // runs.
-void RowPainter::lit_ops(Rect row, int device) {
+void RowPainter::highlighted_ops(Rect row, int device) {
     const std::int64_t each = std::int64_t{t_.shape.microbatches} * t_.iterations;
     row.cut_bottom(lane_of(row.h));
     (void)cut_lanes(row);
     for (int c = 0; c < chunks_; ++c) {
         const auto at =
-            static_cast<std::size_t>((std::int64_t{device} * chunks_ + c) * each + lit_microbatch);
+            static_cast<std::size_t>((std::int64_t{device} * chunks_ + c) * each + highlighted_microbatch);
         for (const auto* table : {&t_.sequence.forward_op, &t_.sequence.backward_op}) {
             if (at >= table->size() || (*table)[at] < 0) continue;
             const auto i = static_cast<std::size_t>((*table)[at]);
@@ -656,7 +659,7 @@ void RowPainter::row(Rect r, int device) {
     find_gap(bar, done_s, t_.makespan);
     end_low_run();
     hidden_once(r, device);
-    if (lit_microbatch >= 0) lit_ops(r, device);
+    if (highlighted_microbatch >= 0) highlighted_ops(r, device);
 }
 
 namespace {

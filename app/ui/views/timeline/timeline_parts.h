@@ -86,7 +86,7 @@ class RowPainter {
     RowPainter(Ui& ui, const Evaluation& evaluation, const ShownTimeline& shown, const TimeScale& scale,
                SeenBlocks& blocks);
 
-    int lit_microbatch = -1;  // >= 0: the others fade
+    int highlighted_microbatch = -1;  // >= 0: the others fade
     FadedParts fades;
     std::ptrdiff_t selected = -1;  // op of the evaluation's own timeline
     std::ptrdiff_t hovered = -1;   // out: the op under the mouse
@@ -142,7 +142,7 @@ class RowPainter {
     void both_numbers(Rect r, const Op& op);
     void send(Rect lane, int device, std::size_t i);
     void waiting(Rect row, int device, const Block& b);
-    void lit_ops(Rect row, int device);
+    void highlighted_ops(Rect row, int device);
 };
 
 // Writes stages by number, and by layers and nodes where the rows are high enough; a click selects the stage,

@@ -81,7 +81,7 @@ void draw_rows(Ui& ui, const RowPlace& rows, int devices, RowPainter& painter, S
     painter.expect_rows(last - first + 1);
     for (int d = first; d <= last; ++d) {
         const Rect row = rows.row(d);
-        if (scene != nullptr && is_lit(*scene, d)) ui.canvas().rect(row, ui.theme().raised);
+        if (scene != nullptr && is_highlighted(*scene, d)) ui.canvas().rect(row, ui.theme().raised);
         painter.row(row, d);
         if (scene != nullptr && ui.hovers(row)) scene->next_hover.stage = d;
     }
@@ -160,7 +160,7 @@ void answer_mouse(Ui& ui, const Timeline& t, const RowPainter& painter, bool cli
 
 // Returns the op whose micro-batch is highlighted and whose arrows are drawn: the hovered one, else the
 // selected.
-std::ptrdiff_t lit_op(const Timeline& t, const Scene& scene, const TimelineViewState& state) {
+std::ptrdiff_t highlighted_op(const Timeline& t, const Scene& scene, const TimelineViewState& state) {
     if (state.hovered >= 0 && static_cast<std::size_t>(state.hovered) < t.order.ops.size())
         return state.hovered;
     const std::ptrdiff_t own = scene.selection.op;
@@ -183,7 +183,7 @@ void draw_over_rows(Ui& ui, const Scene& scene, TimelineViewState& state, const 
         const auto find = [&] { return critical_path(t, state.shown->costs); };
         draw_critical(ui, t, state.critical_path.get(state.shown->version, find), rows, scale);
     }
-    if (const std::ptrdiff_t op = lit_op(t, scene, state); op >= 0)
+    if (const std::ptrdiff_t op = highlighted_op(t, scene, state); op >= 0)
         draw_arrows(ui, t, state.shown->costs, static_cast<std::size_t>(op), rows, scale);
 }
 
@@ -278,8 +278,8 @@ bool draw_window(Ui& ui, const TimelineAreas& areas, const TimeScale& scale, std
     Canvas& c = ui.canvas();
     RowPainter painter(ui, scene.evaluation, *state.shown, scale, blocks);
     painter.selected = scene.selection.op;
-    if (const std::ptrdiff_t op = lit_op(t, scene, state); op >= 0)
-        painter.lit_microbatch = t.order.ops[op].microbatch;
+    if (const std::ptrdiff_t op = highlighted_op(t, scene, state); op >= 0)
+        painter.highlighted_microbatch = t.order.ops[op].microbatch;
     painter.fades = faded_parts(scene);
     {
         const Canvas::Clip clip = c.clip(scale.plot);
@@ -781,9 +781,9 @@ int timeline_legend(Ui& ui, Rect room, const Scene& scene, const TimelineViewSta
             ui.canvas().frame(*box, theme.text, 1);
         }
     }
-    const bool again = std::any_of(shown.exposed.begin(), shown.exposed.end(),
-                                   [](const auto& x) { return x.recompute > 0; });
-    if (again && row_height >= kLowRow_px) item("forward again", recompute_color(theme), OpKind::F);
+    const bool recomputes = std::any_of(shown.exposed.begin(), shown.exposed.end(),
+                                        [](const auto& x) { return x.recompute > 0; });
+    if (recomputes && row_height >= kLowRow_px) item("forward again", recompute_color(theme), OpKind::F);
     axes_legend(legend, theme, shown, t, row_height);
     if (t.shape.devices > 1) item("idle", theme.bad.alpha(0.55f), OpKind::F, Pattern::hatched);
     if (shown.choice.slow.any())

@@ -462,8 +462,8 @@ void Drawing::fill(Rect r) {
            : is_gpu() ? gpu_ground(t, axis, r.w)
                       : mix(t.window, axis, 0.08f),
            radius);
-    const bool lit = holds_selected() && depth > 0;
-    if (r.w > 10) c.frame(shown, lit ? t.text : axis, lit ? 2.0f : 1.0f, radius);
+    const bool highlighted = holds_selected() && depth > 0;
+    if (r.w > 10) c.frame(shown, highlighted ? t.text : axis, highlighted ? 2.0f : 1.0f, radius);
 }
 
 // Writes the name of a box that is too low for a head row in its corner, on a ground of its own.
