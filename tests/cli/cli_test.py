@@ -1466,6 +1466,8 @@ class Review(unittest.TestCase):
 
         def numbers(x):
             if isinstance(x, (dict, list)):
+                if isinstance(x, dict) and "time_s" in x and "exposed_s" in x:
+                    yield x["time_s"] - x["exposed_s"]  # what compute hides
                 for y in x.values() if isinstance(x, dict) else x:
                     yield from numbers(y)
             elif isinstance(x, (int, float)) and not isinstance(x, bool):
@@ -1543,8 +1545,7 @@ class Review(unittest.TestCase):
         hbm = memory["peak"] - (stage["buffers"] - stage["buffers_low"]) // 2
         text = self.text_of(self.review("llama-3-8b-fsdp", "--set", f"cluster.gpu.hbm_bytes={hbm}"))
         self.assertIn("which fits only if buffers stay small", text)
-        self.assertIn("** fits only if buffers stay small.", text)
-        self.assertIn("* does not fit.", text)
+        self.assertIn("hatched: does not fit, or fits only if buffers stay small.", " ".join(text.split()))
 
     def test_fonts_of_a_pdf_are_embedded(self):
         if shutil.which("pdffonts") is None:
