@@ -1,4 +1,3 @@
-#include "core/base/number.h"
 #include "render/page.h"
 #include "render/sink.h"
 
@@ -338,7 +337,9 @@ struct SvgPage final : Page::Impl {
         put_number(body, corner.x);
         body += ' ';
         put_number(body, corner.y);
-        body += ") scale(" + exact_text(static_cast<double>(by)) + ")\">\n";
+        const long millionths = std::lround(by * 1e6f);
+        body += ") scale(" + std::to_string(millionths / 1'000'000) + '.'
+                + std::to_string(1'000'000 + millionths % 1'000'000).substr(1) + ")\">\n";
     }
     void end_inset() override {
         flush();

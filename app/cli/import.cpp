@@ -1,13 +1,12 @@
 // `import` turns a framework's settings into a plan, and says what became of each of them.
-#include "app/cli/import.h"
 
+#include "core/interop/import.h"
 #include "app/cli/output.h"
 #include "core/base/files.h"
 #include "core/base/number.h"
 #include "core/base/text.h"
 #include "core/interop/export.h"
 #include "core/interop/fabric_text.h"
-#include "core/interop/import.h"
 #include "core/io/plan_json.h"
 #include "core/runs/calibrate.h"
 #include "core/runs/run_file.h"

@@ -6,6 +6,7 @@
 #include "app/ui/review/review.h"
 #include "core/base/files.h"
 #include "core/evaluate.h"
+#include "core/interop/import.h"
 #include "core/interop/settings_sheet.h"
 #include "core/io/plan_json.h"
 #include "core/mesh/places.h"
@@ -274,5 +275,20 @@ class Progress {
 [[nodiscard]] Section step_section(const Evaluation& e);
 // Says what the whole training takes; it has no lines where the plan gives no part of it.
 [[nodiscard]] Section cost_section(const Plan& plan, const Evaluation& e);
+
+// ---- what an import is asked: the text, what its user says of the job, and the files that it names --------
+
+// Holds what a text of settings may leave to its user.
+struct JobArguments {
+    std::string model, cluster;
+    std::int64_t gpus = 0;
+    std::vector<std::string> variables;  // "TP=4"
+};
+
+// Returns a request without a text. Throws Error (usage) where a variable is no NAME=VALUE.
+[[nodiscard]] interop::ImportRequest request_of(const Context& context, const JobArguments& job);
+// Gives it a text. Other files are looked for in the folder of `file` and in those around it, as Python looks
+// for a package; standard input ("-") has none.
+void put_file(interop::ImportRequest& request, const std::string& file, const std::string& text);
 
 }  // namespace pentamesh::cli

@@ -1,7 +1,6 @@
 // `serve` answers requests: each line of standard input is one, each line of standard output an answer
 // (docs/python.md).
 #include "app/cli/commands.h"
-#include "app/cli/import.h"
 #include "app/cli/output.h"
 #include "app/tables/table.h"
 #include "core/base/files.h"

@@ -2,6 +2,7 @@
 
 #include "core/base/text.h"
 #include "core/plan/edits.h"
+#include "core/plan/training.h"
 
 #include <algorithm>
 #include <array>
@@ -137,6 +138,17 @@ Plan with_true_title(const Plan& before, Plan after) {
 std::string lost_title_text(const Plan& before, const Plan& after) {
     if (before.name.empty() || !after.name.empty()) return {};
     return "The title \"" + before.name + "\" no longer holds and is gone";
+}
+
+std::string words_of(const RecomputeChoice& choice) {
+    if (choice.is_plain()) return std::string(name_of(choice.kind));
+    std::string text;
+    for (const RecomputeModule m : all_of<RecomputeModule>())
+        if (choice.modules.has(m)) text += (text.empty() ? "" : ", ") + std::string(name_of(m));
+    if (text.empty()) text = name_of(choice.kind);
+    if (choice.some_layers()) text += sentence(", ", count_text(choice.layers, "layer"), " a chunk");
+    if (choice.unit() > 1) text += sentence(", in units of ", choice.unit(), " layers");
+    return text;
 }
 
 }  // namespace pentamesh

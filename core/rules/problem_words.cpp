@@ -197,7 +197,7 @@ constexpr EnumArray<ProblemCode, Row> make_rows() {
              Row{compute_type_unsupported, error, hardware, "/training/compute",
                  "{gpu} has no {type} matrix units; bf16 it has."},
 
-             // One software enforces these (rules_frameworks.cpp).
+             // One software enforces these (rules.cpp).
              Row{leftover_replicas, info, arithmetic, "/layout/dp_replicate",
                  "tp {tp} × cp {cp} × dp_shard {shard} × pp {pp} = {ranks} GPUs; what is left of the {gpus} "
                  "makes {replicas} replicas of that (dp_replicate = {replicas})."},

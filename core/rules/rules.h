@@ -90,7 +90,7 @@ void check_choices(Rules& r);  // rules.cpp: do the finer choices go together?
 // that the figures leave out (rules.cpp).
 void check_modules(Rules& r);
 void check_notices(Rules& r);
-// Warn by rules that only one framework enforces (rules_frameworks.cpp), and Megatron-LM's refusals,
+// Warn by rules that only one framework enforces (rules.cpp), and Megatron-LM's refusals,
 // where it is the plan's software.
 void check_frameworks(Rules& r);
 void check_megatron(Rules& r);

@@ -106,7 +106,8 @@ bool gives_away(const std::string& text, const LessonQuestion& q, const Answer& 
 // The memory of a GPU is a line in the picture, and stays where it is not the answer itself.
 std::string without_capacity(std::string text, const Gpu& gpu, const Answer& a) {
     if (!a.unit.ends_with('B')) return text;
-    for (const std::string& shown : {memory_text(gpu.hbm_bytes), bytes_text(gpu.hbm_bytes), gpu.name})
+    for (const std::string& shown :
+         {pentamesh::memory_text(gpu.hbm_bytes), bytes_text(gpu.hbm_bytes), gpu.name})
         if (const std::size_t at = text.find(shown); at != std::string::npos && !shown.starts_with(a.text))
             text.replace(at, shown.size(), "-");
     return text;

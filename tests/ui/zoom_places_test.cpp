@@ -1,4 +1,4 @@
-#include "app/ui/views/zoom/zoom_places.h"
+#include "app/ui/views/zoom/view.h"
 #include "core/io/presets.h"
 #include "tests/near.h"
 

@@ -1,5 +1,3 @@
-#include "tools/accuracy/accuracy.h"
-
 #include "core/base/files.h"
 #include "core/base/number.h"
 #include "core/base/text.h"

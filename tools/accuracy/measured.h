@@ -67,4 +67,12 @@ struct Coverage {
 // Returns the text of presets/measured_errors.json.
 [[nodiscard]] std::string write_measured_errors(const std::vector<MeasuredError>& errors);
 
+// Returns a kind of the tables and of the plot: "torchtitan, dense".
+[[nodiscard]] std::string kind_of(const MeasuredRun& run);
+
+// Draws a square for each framework and kind, logarithmic: seconds of a step, below GiB of the measured peak.
+// It can be read on white and on black.
+[[nodiscard]] std::string accuracy_plot(const std::vector<MeasuredRun>& runs,
+                                        const std::vector<RunAccuracy>& found);
+
 }  // namespace pentamesh

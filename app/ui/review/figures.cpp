@@ -323,7 +323,7 @@ void draw_sensitivity(ReviewSheet& sheet, const Reviewed& of, const Sensitivity&
     draw_on_page(sheet, sheet.take(k * (kAbout + kChoice * static_cast<float>(rows))), of,
                  [&s](Ui& ui, Rect r, Scene&) {
                      TornadoState state;
-                     state.of.key = 1, state.of.value = s;
+                     state.of.update(1, [&s] { return s; });
                      (void)draw_tornado(ui, r, state, 1);
                  });
     if (rows < all)

@@ -1,4 +1,4 @@
-#include "app/ui/views/zoom/zoom_places.h"
+#include "app/ui/views/zoom/view.h"
 
 #include "app/ui/kit/data_table.h"
 #include "app/ui/kit/format.h"
