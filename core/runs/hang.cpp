@@ -614,6 +614,11 @@ class WaitedCalls {
             std::sort(c.waiting.begin(), c.waiting.end());
             std::sort(c.missing.begin(), c.missing.end());
         }
+        // Groups have numbers by the order in which threads read them: ranks and calls say the order.
+        std::sort(out_.begin(), out_.end(), [](const WaitedCall& a, const WaitedCall& b) {
+            return std::tie(a.call.p2p, a.waiting, a.missing, a.call.sequence)
+                   < std::tie(b.call.p2p, b.waiting, b.missing, b.call.sequence);
+        });
         return std::move(out_);
     }
 

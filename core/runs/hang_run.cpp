@@ -11,6 +11,7 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace pentamesh::runs {
@@ -105,12 +106,12 @@ std::vector<WaitingCall> waiting_by_call(const Hang& hang) {
         });
         return std::pair(!near, w.who.size() * w.whom.size());
     };
-    std::vector<std::pair<std::pair<bool, std::size_t>, std::size_t>> order;
-    for (std::size_t i = 0; i < out.size(); ++i) order.emplace_back(later(out[i]), i);
-    std::sort(order.begin(), order.end());
-    std::vector<WaitingCall> sorted;
-    for (const auto& [_, i] : order) sorted.push_back(std::move(out[i]));
-    return sorted;
+    // Groups have numbers by the order in which threads read them, so these say nothing.
+    std::sort(out.begin(), out.end(), [&](const WaitingCall& a, const WaitingCall& b) {
+        return std::tuple(later(a), a.who, a.whom, a.call.sequence)
+               < std::tuple(later(b), b.who, b.whom, b.call.sequence);
+    });
+    return out;
 }
 
 std::string waiting_words(const HangRun& run, const WaitingCall& w) {

@@ -669,7 +669,7 @@ class Lessons(unittest.TestCase):
             status, _, err = said("open: mesh-9\nset: tp = four\nview: memory\npage: save\n\nWords.\n")
             self.assertEqual(status, 1)
             self.assertIn(f'{mine}:6: there is no plan "mesh-9", the closest is "mesh-8"', err)
-            self.assertIn(f'{mine}:7: set: layout.tp wants a whole number from 1, "four" is none', err)
+            self.assertIn(f'{mine}:7: set: layout.tp wants a whole number from 1, "four" is not one', err)
             self.assertIn(f'{mine}:9: view memory has no page "save", the closest is "saved"', err)
             status, out, err = said("open: mesh-8\nview: memory\npage: saved\n\n" + "word " * 61 + "\n")
             self.assertEqual(status, 0)

@@ -227,7 +227,7 @@ TEST_CASE("a handout hides what its questions ask, in words and pictures, until 
                     run.text << " beside: " << step.question->prompt);
         }
     }
-    CHECK(pictures >= 40);
+    CHECK(pictures >= 25);  // a view that is covered is no picture of a handout
 }
 
 TEST_CASE("what one step of a course asks, its other steps do not say before it is answered") {

@@ -137,7 +137,7 @@ TEST_CASE("in a small window a lesson, the plan and the view take turns by comma
     REQUIRE(d.shell.lesson().open);
     run_command(d, "show the plan in the lesson's place");
     CHECK(checked(d, "side.plan"));
-    run_command(d, "show the view alone");
+    run_command(d, "show only the view");
     CHECK(checked(d, "side.view"));
     run_command(d, "show the lesson");
     CHECK(checked(d, "side.lesson"));

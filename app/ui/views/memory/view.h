@@ -65,7 +65,8 @@ struct StageBars {
     float line_y = 0;   // of what the GPU has
 };
 // Draws the memory of a GPU as a lying bar: its categories with their figures where they fit, what of it is
-// over the line of what the GPU has, and the range of its buffers. `whole` is what the bar's width stands for.
+// over the line of what the GPU has, and the range of its buffers. `whole` is what the bar's width stands
+// for.
 void draw_memory_bar(const Ink& ink, Rect bar, const StageMemory& s, double hbm, double whole);
 // Draws a single stage as a bar that lies over the whole width.
 void draw_single_bar(Ui& ui, Rect room, Scene& scene, const MemoryViewState& state);

@@ -674,8 +674,12 @@ std::string_view mesh_switch(Ui& ui, Rect& row, Scene& scene, MeshViewState& sta
 
 void draw_page_switch(Ui& ui, Rect& head_row, Rect& room, Scene& scene, MeshViewState& state) {
     if (ui.state().for_picture) return;
-    Rect place = head_place(head_row, room, meshes_width(scene));
+    // "out", "all", "fly" and the choice of the fold stand in the same row.
+    const float controls = scene.evaluation.mesh.has_experts ? 390 : 240;
+    Rect place = head_place(head_row, room, meshes_width(scene) + controls);
+    place.w = std::max(place.w, head_row.right() - place.x);
     static_cast<void>(mesh_switch(ui, place, scene, state));
+    head_row = place;
 }
 
 namespace {
