@@ -674,7 +674,14 @@ std::string_view mesh_switch(Ui& ui, Rect& row, Scene& scene, MeshViewState& sta
 
 void draw_page_switch(Ui& ui, Rect& head_row, Rect& room, Scene& scene, MeshViewState& state) {
     if (ui.state().for_picture) return;
-    Rect place = head_place(head_row, room, meshes_width(scene));
+    constexpr float kZoomControls = 230;  // the fold, and the flight
+    const float width = meshes_width(scene);
+    Rect place = head_place(head_row, room, head_row.w < width + kZoomControls ? room.w : width);
+    if (place.w > width) {  // a row of its own, which the page shares
+        head_row = place;
+        place = head_row.cut_left(width);
+        head_row.cut_left(8);
+    }
     static_cast<void>(mesh_switch(ui, place, scene, state));
 }
 
