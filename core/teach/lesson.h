@@ -237,9 +237,6 @@ struct QueryHelp {
 [[nodiscard]] std::string expand(std::string_view text, const Plan& plan, const Evaluation& evaluation,
                                  const Presets& presets);
 
-// Returns words of a step before its question is answered: a question mark replaces the answer.
-[[nodiscard]] std::string hide_answer(const LessonStep& step, std::string words);
-
 // Holds the answer to a question put to a plan.
 struct Solution {
     Answer answer;                        // with lowest and highest: of the right option
@@ -300,6 +297,11 @@ struct Given {
 [[nodiscard]] double curve_scale(const Solution& solution, std::string_view title);
 // Reads "0, 2, 4-7".
 [[nodiscard]] std::optional<std::vector<std::int64_t>> parse_ranks(std::string_view text);
+
+// Returns words of a step before its question is answered: a question mark stands in the place of each
+// {{query}} that says the answer of this plan, or is the question's own.
+[[nodiscard]] std::string hide_answer(const LessonStep& step, const Solution& solution, std::string words,
+                                      const Plan& plan, const Evaluation& evaluation, const Presets& presets);
 
 // Says what is not shown while a question is open, because its answer could be read there. What is covered
 // says so in its place.

@@ -308,6 +308,30 @@ bool HiddenAnswer::covers(std::string_view place) const {
                        [&](std::string_view p) { return p == place || (view && p == kAllViews); });
 }
 
+namespace {
+
+// Returns how far off, as a share, a number may be that is judged right.
+double tolerance_of(const LessonQuestion& q) {
+    return std::max(0.005, q.kind == QuestionKind::number ? q.tolerance : 0);
+}
+
+// Returns true if one answer would be taken for the other.
+bool is_same(const Answer& said, const Answer& answer, double share) {
+    if (said.kind != answer.kind || said.kind == Answer::Kind::none || said.unit != answer.unit) return false;
+    if (said.kind != Answer::Kind::number) return said.text == answer.text;
+    return std::abs(said.number - answer.number) <= share * std::abs(answer.number);
+}
+
+// Returns true for short counts and words, "8" and "yes": they are in every page, and say nothing there.
+bool is_short(const Answer& answer) {
+    constexpr double kShort = 100;
+    constexpr std::size_t kWord = 4;
+    return answer.kind == Answer::Kind::number ? answer.unit.empty() && std::abs(answer.number) < kShort
+                                               : answer.text.size() < kWord;
+}
+
+}  // namespace
+
 HiddenAnswer hidden_answer_of(const LessonStep& step, const Solution& solution, const Plan& plan,
                               const Evaluation& evaluation, const Presets& presets) {
     HiddenAnswer out;
@@ -325,11 +349,7 @@ HiddenAnswer hidden_answer_of(const LessonStep& step, const Solution& solution, 
         if (query == nullptr) return;
         if (!of.sets.empty()) {
             const Answer shown = answer_query(of.query, plan, evaluation, presets);
-            const double share = std::max(0.005, q.kind == QuestionKind::number ? q.tolerance : 0);
-            const bool same = answer.kind == Answer::Kind::number
-                                  ? std::abs(shown.number - answer.number) <= share * std::abs(answer.number)
-                                  : shown.text == answer.text;
-            if (!same) return;  // the page shows another plan, which says nothing of this one
+            if (!is_same(shown, answer, tolerance_of(q))) return;  // the page shows another plan
         }
         for (const std::string_view place : split_words(query->shown_in)) out.places.push_back(place);
     };
@@ -342,12 +362,25 @@ HiddenAnswer hidden_answer_of(const LessonStep& step, const Solution& solution, 
     return out;
 }
 
-std::string hide_answer(const LessonStep& step, std::string words) {
-    // A curve's points are hidden one by one: the one that is given may be said.
-    if (!step.question || step.question->kind == QuestionKind::curve) return words;
-    const std::string asked = "{{" + step.question->query + "}}";
-    for (std::size_t at = words.find(asked); at != std::string::npos; at = words.find(asked, at))
-        words.replace(at, asked.size(), "**?**");
+std::string hide_answer(const LessonStep& step, const Solution& solution, std::string words, const Plan& plan,
+                        const Evaluation& evaluation, const Presets& presets) {
+    if (!step.question) return words;
+    const LessonQuestion& q = *step.question;
+    const bool of_options = q.compares_options() || q.kind == QuestionKind::curve;
+    const auto tells = [&](const std::string& query) {
+        if (!of_options && query == q.query) return true;
+        if (q.rule == QuestionRule::change) return false;  // the step may say how it is now
+        const Answer said = answer_query(query, plan, evaluation, presets);
+        if (is_short(said)) return false;
+        if (!of_options) return is_same(said, solution.answer, tolerance_of(q));
+        // A curve's points are hidden one by one: the one that is given may be said.
+        for (std::size_t i = 0; i < solution.options.size(); ++i)
+            if (static_cast<int>(i) != q.given && is_same(said, solution.options[i], 0.005)) return true;
+        return false;
+    };
+    const std::vector<Placeholder> all = placeholders(words);
+    for (auto p = all.rbegin(); p != all.rend(); ++p)
+        if (tells(p->query)) words.replace(p->begin, p->end - p->begin, "**?**");
     return words;
 }
 

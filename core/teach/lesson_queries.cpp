@@ -166,8 +166,9 @@ Answer axis_whose(const QueryInput& in) {
     return none("no axis of the map");
 }
 
-// A wire is drawn, named or outlined wherever an axis is; a count of GPUs stands everywhere.
-constexpr std::string_view kWires = "views plan", kEverywhere = "views figures plan";
+// A wire is drawn, named or outlined wherever an axis is, and rated next to the cluster; a count of GPUs
+// stands everywhere.
+constexpr std::string_view kWires = "views", kEverywhere = "views figures plan";
 
 constexpr Query kMeshQueries[] = {
     {"world", "ranks of the mesh: the product of the dense factors", world, kEverywhere},
@@ -183,11 +184,11 @@ constexpr Query kMeshQueries[] = {
     {"node_of N", "the node of rank N", node_of},
     {"collective AXIS", "what its ranks say to each other", collective, "views plan"},
     {"caption AXIS", "the sentence under the mesh", caption},
-    {"tier N", "the cluster's tiers, 0 the fastest", tier_at, kWires},
-    {"domain N", "GPUs that tier N joins", domain, kWires},
-    {"bandwidth N", "of tier N, GB/s, one direction", bandwidth, kWires},
+    {"tier N", "the cluster's tiers, 0 the fastest", tier_at, "views plan"},
+    {"domain N", "GPUs that tier N joins", domain, "views plan"},
+    {"bandwidth N", "of tier N, GB/s, one direction", bandwidth, "views plan"},
     {"layout name", "what the combination is called", layout_called, "mesh map plan"},
-    {"minimum world", "pp · max(tp · cp, ep · etp)", minimum_world, kEverywhere},
+    {"minimum world", "pp · max(tp · cp, ep · etp)", minimum_world, "views figures"},
     {"naive world", "the product with ep taken for a factor", naive_world, kEverywhere},
     {"dimensions", "how many different things the axes of the map cut", dimensions},
     {"map ROW FIELD",
@@ -594,7 +595,7 @@ constexpr Query kStepQueries[] = {
     {"sequence", "tokens of a sequence",
      [](const QueryInput& in) { return count(in.plan.training.sequence_length, "tokens of a sequence"); },
      kModelFacts},
-    {"tokens per gpu", "of a sequence, after cp", tokens_here, kEverywhere},
+    {"tokens per gpu", "of a sequence, after cp", tokens_here, "views figures"},
     {"batch", "sequences of a step",
      [](const QueryInput& in) { return count(in.plan.training.global_batch, "sequences of a step"); },
      kModelFacts},

@@ -239,7 +239,7 @@ void ask_lessons() {
                 if (step.task) say(judge_task(*step.task, p, p, e, presets()));
                 if (!step.question) continue;
                 const Solution s = solve(*step.question, p, e, presets());
-                say(s, answer_words(*step.question, s), hide_answer(step, step.words));
+                say(s, answer_words(*step.question, s), hide_answer(step, s, step.words, p, e, presets()));
             }
         });
     }

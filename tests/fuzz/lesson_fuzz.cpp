@@ -26,7 +26,6 @@ void ask(const LessonStep& step, const Open& open) {
         if (p.begin >= p.end || p.end > step.words.size()) complain("a placeholder lies outside", step.words);
         if (quick(p.query)) static_cast<void>(answer_query(p.query, open.plan, open.evaluation, presets()));
     }
-    static_cast<void>(hide_answer(step, step.words));
     static_cast<void>(words_before(step));
     if (!step.question) return;
     const LessonQuestion& q = *step.question;
@@ -37,6 +36,9 @@ void ask(const LessonStep& step, const Open& open) {
     const Solution s = solve(q, open.plan, open.evaluation, presets());
     if (s.option >= static_cast<int>(q.options.size())) complain("the right option is none", q.query);
     static_cast<void>(is_right(q, s, Given{}));
+    if (std::ranges::all_of(placeholders(step.words), [](const Placeholder& p) { return quick(p.query); }))
+        static_cast<void>(hide_answer(step, s, step.words, open.plan, open.evaluation, presets()));
+    static_cast<void>(hidden_answer_of(step, s, open.plan, open.evaluation, presets()));
     const AskedPlans asked = asked_plans(q, s);
     if (asked.first >= static_cast<int>(asked.plans.size()))
         complain("the plan that is shown is none", q.query);

@@ -137,7 +137,7 @@ TEST_CASE("the card opens at each name of an axis in a view, beside it, and a cl
 TEST_CASE("while a question is open no name of an axis opens its card") {
     const auto file = pentamesh::test::fresh_folder("axis-card-asked") / "mine.md";
     write_file(file, "---\ntitle: Mine\n---\n\n## One\nopen: mesh-8\nview: map\npage: compact\n\nWords.\n\n"
-                     "```ask\nnumber: in_flight 0\nshow: no\nprompt: How many?\nwhy: So.\n```\n");
+                     "```ask\nnumber: with tp=4: step time\nshow: no\nprompt: How many?\nwhy: So.\n```\n");
     Driver d("mesh-8", {1600, 1000});
     d.shell.open_lesson(file);
     d.settle();

@@ -61,7 +61,7 @@ bool page_says(const std::string& text, const std::string& what) {
 }
 
 // Returns a count or word with the words that accompany it on a page.
-std::vector<std::string> sayings(const LessonQuestion& q, const Answer& a) {
+std::vector<std::string> sayings(const std::string& text, const LessonQuestion& q, const Answer& a) {
     if (q.query.starts_with("with ")) return {};
     const std::string first = q.query.substr(0, q.query.find(' ')),
                       second = first.size() < q.query.size() ? q.query.substr(first.size() + 1) : "";
@@ -71,7 +71,8 @@ std::vector<std::string> sayings(const LessonQuestion& q, const Answer& a) {
     // Cells count from 0: the last one has a name that is one less.
     if (first == "world") return {a.text, std::to_string(std::llround(a.number) - 1)};
     if (first == "minimum") return {a.text + " GPUs", a.text + " ranks"};
-    if (first == "tier_of") return {a.text};
+    // The cluster's wires are listed next to it, each with its rate: that does not say who crosses which.
+    if (first == "tier_of" && text.find("B/s") == std::string::npos) return {a.text};
     if (first == "inside") return {"inside", "across"};
     if (first == "collective") return {a.text};
     if (first == "layout") return {a.text};
@@ -99,7 +100,7 @@ bool of_one_plan(const LessonQuestion& q) {
 
 bool gives_away(const std::string& text, const LessonQuestion& q, const Answer& a) {
     if (a.kind == Answer::Kind::number && gives_number(text, q, a)) return true;
-    const auto said = sayings(q, a);
+    const auto said = sayings(text, q, a);
     return std::any_of(said.begin(), said.end(), [&](const std::string& s) { return page_says(text, s); });
 }
 

@@ -192,8 +192,13 @@ void make_texts(LessonSession& s, const Plan& plan, const Evaluation& evaluation
     const auto said = [&](const std::string& text) {
         return expand(text, s.start, s.start_evaluation, presets);
     };
-    s.words = said(asked ? hide_answer(*step, step->words) : step->words);
-    s.more = said(asked ? hide_answer(*step, step->more) : step->more);
+    if (step->question) s.solution = solve(*step->question, s.start, s.start_evaluation, presets);
+    const auto shown = [&](const std::string& text) {
+        return said(asked ? hide_answer(*step, s.solution, text, s.start, s.start_evaluation, presets)
+                          : text);
+    };
+    s.words = shown(step->words);
+    s.more = shown(step->more);
     s.notes = said(step->notes);
     s.prompt = s.why = {};
     s.hidden_answer = {};
@@ -213,7 +218,6 @@ void make_texts(LessonSession& s, const Plan& plan, const Evaluation& evaluation
     s.why = said(step->question->why);
     for (const LessonQuestion::Mistake& m : step->question->mistakes)
         s.mistakes.push_back({said(m.given), said(m.because), m.line});
-    s.solution = solve(*step->question, s.start, s.start_evaluation, presets);
     s.asked = asked_plans(*step->question, s.solution);
     if (asked) s.hidden_answer = hidden_answer_of(*step, s.solution, plan, evaluation, presets);
 }

@@ -296,7 +296,8 @@ MaybeEdit axis_factor(Ui& ui, Rect box, Axis axis, const Plan& p, PlanPanelState
     return std::nullopt;
 }
 
-// Draws the tier that the axis crosses; a click shows its groups.
+// Draws the tier that the axis crosses; a click shows its groups. While a question is open it may be the
+// answer.
 void axis_badge(Ui& ui, Rect badge, Axis axis, Scene& scene) {
     const Plan& p = scene.plan;
     const bool on = shown_factor(p, axis) > 1;
@@ -304,7 +305,10 @@ void axis_badge(Ui& ui, Rect badge, Axis axis, Scene& scene) {
     const GroupKind kind = group_of(axis);
     const GroupSummary& g = scene.evaluation.groups[kind];
     const Hit pick = ui.area("layout." + name + ".badge", badge, 0, on, false);
-    if (on && g.degree > 1 && scene.evaluation.valid) {
+    if (scene.asked) {
+        ui.badge_off(badge.inset(0, 3), "?");
+        if (pick.clicked && on) scene.selection.choose(kind);
+    } else if (on && g.degree > 1 && scene.evaluation.valid) {
         const TierMark mark = mark_of_tier(ui.theme(), p.cluster, g.slowest_tier);
         ui.badge(badge.inset(0, 3), tier_label(p.cluster, g.slowest_tier), mark.color, mark.dash);
         if (pick.hovered) {

@@ -46,10 +46,11 @@ StepSheet sheet_of(const Lesson& lesson, std::size_t i, const Plan& base, const 
         for (const std::string& hint : s.step.task->hints) s.hints.push_back(said(hint));
     }
     if (!s.step.question) return s;
-    s.asked = said(hide_answer(s.step, all));
     s.prompt = said(s.step.question->prompt);
     s.why = said(s.step.question->why);
     s.solution = solve(*s.step.question, s.plan, s.evaluation, presets);
+    s.asked = expand(hide_answer(s.step, s.solution, on_paper(all), s.plan, s.evaluation, presets), s.plan,
+                     s.evaluation, presets);
     s.hidden_answer = hidden_answer_of(s.step, s.solution, s.plan, s.evaluation, presets);
     return s;
 }

@@ -207,9 +207,9 @@ void tour(Ui& ui, Rect room, Scene& scene, ZoomViewState& s) {
 void answer_keys(Ui& ui, Rect room, Scene& scene, ZoomViewState& s) {
     ViewKeys& keys = scene.keys;
     if (text_field_active()) return;
-    const Id focus = ui.state().focus;  // the tab that opened the view may still have it
-    const bool mine =
-        focus == ui.id("zoom.canvas") || focus == ui.id("view.mesh") || !ui.state().focus_visible;
+    const Id focus = ui.state().focus;  // the switch or tab that opened the page may still have it
+    bool mine = focus == ui.id("zoom.canvas") || focus == ui.id("view.mesh") || !ui.state().focus_visible;
+    for (std::uint64_t i = 0; i < 5; ++i) mine = mine || focus == ui.id("mesh.which", i);
     if (!s.path.empty() && (keys.pressed({Key::escape}) || (mine && keys.pressed({Key::backspace})))) {
         keys.took_escape = true;
         leave(ui, room, s);
