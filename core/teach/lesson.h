@@ -300,8 +300,9 @@ struct Given {
 
 // Returns words of a step before its question is answered: a question mark stands in the place of each
 // {{query}} that says the answer of this plan, or is the question's own.
-[[nodiscard]] std::string hide_answer(const LessonStep& step, const Solution& solution, std::string words,
-                                      const Plan& plan, const Evaluation& evaluation, const Presets& presets);
+[[nodiscard]] std::string hide_answer(const LessonStep& step, const Solution& solution,
+                                      const std::string& words, const Plan& plan,
+                                      const Evaluation& evaluation, const Presets& presets);
 
 // Says what is not shown while a question is open, because its answer could be read there. What is covered
 // says so in its place.

@@ -362,8 +362,8 @@ HiddenAnswer hidden_answer_of(const LessonStep& step, const Solution& solution, 
     return out;
 }
 
-std::string hide_answer(const LessonStep& step, const Solution& solution, std::string words, const Plan& plan,
-                        const Evaluation& evaluation, const Presets& presets) {
+std::string hide_answer(const LessonStep& step, const Solution& solution, const std::string& words,
+                        const Plan& plan, const Evaluation& evaluation, const Presets& presets) {
     if (!step.question) return words;
     const LessonQuestion& q = *step.question;
     const bool of_options = q.compares_options() || q.kind == QuestionKind::curve;
@@ -378,10 +378,14 @@ std::string hide_answer(const LessonStep& step, const Solution& solution, std::s
             if (static_cast<int>(i) != q.given && is_same(said, solution.options[i], 0.005)) return true;
         return false;
     };
-    const std::vector<Placeholder> all = placeholders(words);
-    for (auto p = all.rbegin(); p != all.rend(); ++p)
-        if (tells(p->query)) words.replace(p->begin, p->end - p->begin, "**?**");
-    return words;
+    std::string out;
+    std::size_t from = 0;
+    for (const Placeholder& p : placeholders(words)) {
+        if (!tells(p.query)) continue;
+        out += words.substr(from, p.begin - from) + "**?**";
+        from = p.end;
+    }
+    return out + words.substr(from);
 }
 
 std::string sets_text(const std::vector<std::string>& sets) {

@@ -13,10 +13,10 @@
 
 namespace pentamesh::ui {
 
-Table tensors_data(const Scene& scene, int part) {
+Table tensors_data(const Scene& scene, int state) {
     if (scene.evaluation.mesh.world <= 0) return tensors_table({});
     return tensors_table(
-        list_placements(scene.plan, scene.evaluation.mesh, static_cast<TensorState>(part), Moment::at_rest));
+        list_placements(scene.plan, scene.evaluation.mesh, static_cast<TensorState>(state), Moment::at_rest));
 }
 
 namespace {

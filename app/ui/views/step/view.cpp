@@ -161,9 +161,8 @@ RowChart step_rows(const Ink& ink, const Step& step, double end_s) {
     const std::vector<StepSlice> slices = waterfall(step);
     Canvas* c = &ink.canvas;
     const Theme* theme = &ink.theme;
-    for (std::size_t i = 0; i < slices.size(); ++i) {
-        const StepSlice& s = slices[i];
-        const auto paint = [c, theme, s, last = i + 1 == slices.size()](Rect bar) {
+    for (const StepSlice& s : slices) {
+        const auto paint = [c, theme, s, last = &s == &slices.back()](Rect bar) {
             paint_slice(*c, *theme, bar, s, last);
         };
         out.rows.push_back({.cells = {{label_of(s)},
