@@ -34,7 +34,7 @@ def allowed(user, used):
     return used not in APP or APP.index(used) < APP.index(user)
 
 
-# What real runs leave behind is a product beside the map: only its commands and views include it.
+# Files of real runs are a product beside the map: only its commands and views include it.
 RUNS = "core/runs/"
 RUNS_USERS = set("""
     app/cli/import.cpp app/cli/output.cpp app/cli/output.h app/cli/runs.cpp app/cli/serve.cpp

@@ -32,6 +32,8 @@ timed() {  # WHAT COMMAND...: prints how long it took, and all that it said wher
 }
 copy_tree() {
     mkdir -p "$root/tree"
+    # A root is kept: what left the tree since must not be compiled there. Its builds stay.
+    find "$root/tree" -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf {} +
     git ls-files -z | tar --null --files-from=- --create | tar --extract --directory="$root/tree"
 }
 

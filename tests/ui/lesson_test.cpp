@@ -131,7 +131,7 @@ TEST_CASE("all lessons are walked step by step, every question answered wrong an
                 CHECK(l.state().right);
                 CHECK(l.prompt.find("(not in this plan)") == std::string::npos);
                 CHECK(l.why.find("(not in this plan)") == std::string::npos);
-                // What the open question covered is there to be used.
+                // Controls that the open question covered are there to be used.
                 for (const auto& name : step.scene.highlight)
                     CHECK(d.drawn(control_of(name).name, control_of(name).index));
             }
