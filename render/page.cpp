@@ -98,9 +98,8 @@ PageSink& sink_of(Page& page) {
 namespace {
 
 // The first is "pentamesh.plan", the second "pentamesh.plan.2".
-// An XML writer may put the name of a namespace before an element's: "<svg:metadata".
 constexpr std::string_view kSvgElement = "metadata id=\"pentamesh.plan", kSvgEnd = "</metadata>";
-constexpr std::string_view kHtmlStart = "<script type=\"application/octet-stream\" id=\"pentamesh.plan",
+constexpr std::string_view kHtmlElement = "script type=\"application/octet-stream\" id=\"pentamesh.plan",
                            kHtmlEnd = "</script>";
 // attach_to_pdf writes this and read_embedded looks for it; it is a comment, so any reader skips it.
 constexpr std::string_view kPdfMark = "% pentamesh.plan";
@@ -139,16 +138,29 @@ std::string behind_first(std::size_t index, std::string_view between) {
     return index == 0 ? "" : std::string(between) + std::to_string(index + 1);
 }
 
-// Appends the text of every element that begins with those marks, in their order in the file.
-void read_elements(std::string_view bytes, std::string_view start, std::vector<std::string>& out) {
-    std::size_t at = bytes.find(start);
+// Returns where the next tag of that element is, from `from` on, or npos. A title may say the same words, but
+// no "<" stands before them there. An XML writer may put the name of a namespace between: "<svg:metadata".
+std::size_t find_element(std::string_view bytes, std::string_view element, std::size_t from) {
+    for (std::size_t at = bytes.find(element, from); at != std::string_view::npos;
+         at = bytes.find(element, at + 1)) {
+        std::size_t before = at;
+        if (before > from && bytes[before - 1] == ':')
+            while (before > from && bytes[before - 1] != '<' && bytes[before - 1] != ' ') --before;
+        if (before > from && bytes[before - 1] == '<') return at;
+    }
+    return std::string_view::npos;
+}
+
+// Appends the text of every such element, in their order in the file.
+void read_elements(std::string_view bytes, std::string_view element, std::vector<std::string>& out) {
+    std::size_t at = find_element(bytes, element, 0);
     while (at != std::string_view::npos) {
         const std::size_t from = bytes.find('>', at), end = bytes.find('<', from);
         if (from == std::string_view::npos || end == std::string_view::npos) return;
         const auto text = from_base64(bytes.substr(from + 1, end - from - 1));
         if (!text) return;
         out.push_back(*text);
-        at = bytes.find(start, end);  // no part of the file is read twice
+        at = find_element(bytes, element, end);  // no part of the file is read twice
     }
 }
 
@@ -203,7 +215,7 @@ void embed_in_svg(std::string& svg, std::string_view title, const std::vector<st
 std::string html_embedded(const std::vector<std::string>& embedded) {
     std::string out;
     for (std::size_t i = 0; i < embedded.size(); ++i)
-        out += std::string(kHtmlStart) + behind_first(i, ".") + "\">" + base64(embedded[i])
+        out += "<" + std::string(kHtmlElement) + behind_first(i, ".") + "\">" + base64(embedded[i])
                + std::string(kHtmlEnd) + "\n";
     return out;
 }
@@ -290,7 +302,7 @@ std::vector<std::string> read_all_embedded(std::string_view bytes) {
         return out;
     }
     read_elements(bytes, kSvgElement, out);
-    if (out.empty()) read_elements(bytes, kHtmlStart, out);
+    if (out.empty()) read_elements(bytes, kHtmlElement, out);
     return out;
 }
 

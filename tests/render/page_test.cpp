@@ -50,6 +50,9 @@ TEST_CASE("A page has the same bytes every time, and gives back the plan inside"
     }
     const bool titled = page(PageFormat::svg).find("A &amp; B &lt;plan&gt;") != std::string::npos;
     CHECK(titled);
+    std::string misleading = "<svg></svg>";
+    embed_in_svg(misleading, "metadata id=\"pentamesh.plan\"", {"{}"});
+    CHECK(read_embedded(misleading) == "{}");
 }
 
 TEST_CASE("Nothing is found in bytes that no page wrote, however they were changed") {
