@@ -144,8 +144,8 @@ std::size_t find_element(std::string_view bytes, std::string_view element, std::
     for (std::size_t at = bytes.find(element, from); at != std::string_view::npos;
          at = bytes.find(element, at + 1)) {
         std::size_t before = at;
-        if (before > from && bytes[before - 1] == ':')
-            while (before > from && bytes[before - 1] != '<' && bytes[before - 1] != ' ') --before;
+        if (before > from + 1 && bytes[before - 1] == ':')
+            before = bytes.find_last_of("<>: \t\n", before - 2) + 1;
         if (before > from && bytes[before - 1] == '<') return at;
     }
     return std::string_view::npos;

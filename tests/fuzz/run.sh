@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # tests/fuzz/run.sh SECONDS [NAME...]   Fuzzes each reader that long (all of them: plan, hf_config, ...) on its
 # seeds and on the inputs that earlier runs found, in build/fuzz. An input that breaks a reader is there afterwards.
+# PENTAMESH_FUZZ_SEED sets the seed of its chance; each run has another where it is not set.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 seconds=$1
@@ -26,8 +27,8 @@ for name in "$@"; do
     for seed in "tests/fuzz/seeds/$name" $(seeds_of "$name"); do
         [ ! -e "$seed" ] || find "$seed" -maxdepth 1 -type f -exec cp -t "$folder/seeds" {} +
     done
-    if "build/fuzz/bin/${name}_fuzz" -max_total_time="$seconds" -max_len=20000 -timeout=10 -rss_limit_mb=4096 \
-        -artifact_prefix="$folder/" -print_final_stats=1 "$folder/corpus" "$folder/seeds" > "$folder/log.txt" 2>&1; then
+    if "build/fuzz/bin/${name}_fuzz" -seed="${PENTAMESH_FUZZ_SEED:-0}" -max_total_time="$seconds" -max_len=20000 \
+        -timeout=10 -rss_limit_mb=4096 -artifact_prefix="$folder/" -print_final_stats=1 "$folder/corpus" "$folder/seeds" > "$folder/log.txt" 2>&1; then
         echo "$name: $(sed -n 's/stat::number_of_executed_units: *//p' "$folder/log.txt") inputs in ${seconds} s"
     else
         tail -n 60 "$folder/log.txt"
