@@ -14,6 +14,10 @@
 
 namespace pentamesh::interop {
 
+// "called": the tool in a sentence. "fields": its names are fields of the plan; the file is then read without
+// a reader
+//   of its own ("Reader::fields"), and "software" and "left_over_layers" say whose figures the plan has, and
+//   that stages take layers that do not divide.
 // "names": a tool's name to the name that a reader asks for. In a dialect of fields this is the field itself
 //   ("/layout/tp"), or one of `model`, `gpus`, `nodes`, `gpus_per_node`, `accumulation`.
 // "model_name": the setting that names the model where the text does not say its sizes.

@@ -52,9 +52,8 @@ Tool tool_of_row(const TableRow& row) {
     return out;
 }
 
-// Returns true if the mark stands in the text, and where it is a word not as the end of a longer name:
-// "--pipe-parallel-size" is a flag of Megatron-DeepSpeed, "pipe-parallel-size" a setting of GPT-NeoX. "^": at
-// the beginning of a line, behind blanks; "!": it does not stand there; "*": it may end a longer name.
+// Returns true if the text has the mark (tools.h). "--pipe-parallel-size" is a flag of Megatron-DeepSpeed,
+// "pipe-parallel-size" a setting of GPT-NeoX: a mark that begins with a letter is no end of a longer name.
 bool has_mark(std::string_view text, std::string_view mark) {
     const std::string_view rest = mark.substr(1);
     switch (mark[0]) {

@@ -35,7 +35,11 @@ struct Tool {
     bool dialect = true;                    // presets/frameworks/NAME.json names its settings (dialect.h)
     std::optional<bool> json;               // true: its text is JSON; false: it is not; nullopt: either
     bool or_another = false;                // a text with its marks may be of another tool
-    std::vector<std::vector<std::string_view>> marks;  // it is known by one of the groups, whole
+    // It is known by one of the groups, all of whose marks stand in the text. A mark that begins with a
+    // letter is no end of a longer name. Before a mark: "^": at the beginning of a line, behind blanks; "\n":
+    // at its very beginning;
+    // "!": it does not stand in the text; "*": it may end a longer name.
+    std::vector<std::vector<std::string_view>> marks;
 };
 
 // Returns every tool: those that are written first, in the order of the menu.

@@ -1,5 +1,5 @@
-// Spells every enumerator exactly as plan.md and cli.md write it: one table for JSON, the command line and
-// the window.
+// Spells every enumerator exactly as plan files and the command line do: one table for JSON, the command line
+// and the window.
 #pragma once
 
 #include "core/plan/plan.h"

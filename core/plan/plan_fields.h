@@ -1,5 +1,5 @@
 // Lists every field of a plan once: its key, its place in the struct, its allowed values. Reading, writing
-// and the JSON Schema are visitors of these functions, in the order in which plan.md names the keys.
+// and the JSON Schema are visitors of these functions, in the order of the keys in a plan file.
 //
 // A visitor V has, for a key and a reference to the member:
 //   text, any_text (left out where it is empty), flag, integer, maybe_integer (null or left out: no number),

@@ -1,4 +1,5 @@
-// Shows every field of a plan: model, GPU, fabric, layout and training in a sheet over the window.
+// Edits the plan: the panel on the left with its menus and popovers, rows written by hand for what people
+// change most, and the sheet over the window, which shows every field of the table.
 #pragma once
 
 #include "app/ui/kit/data_table.h"

@@ -27,6 +27,7 @@ constexpr KeyHelp kTimelineKeys[] = {{"press on the ruler", "set the timeline's 
 constexpr std::string_view kMeshTables[] = {"axes", "groups", "all kinds", "zoom", "the run"};
 constexpr int kZoomTable = 3, kZoomPage = 3;
 constexpr std::string_view kLayerTables[] = {"steps", "said, by axis"};
+constexpr std::string_view kMemoryPages[] = {"stages", "saved", "sheds"};
 constexpr std::string_view kMemoryTables[] = {"stages", "what each axis saved", "ZeRO 0 to 3"};
 constexpr std::string_view kTimelineTables[] = {"operations", "stages"};
 constexpr std::string_view kCommTables[] = {"calls", "who to whom", "one call", "measured"};
@@ -171,7 +172,7 @@ constexpr auto kTable = std::to_array<ViewEntry>({
      .data_parts = kMemoryTables,
      .data_follows_plan = true,
      .draws_void = true,
-     .pages = {static_cast<int>(kMemoryPages.size()),
+     .pages = {static_cast<int>(std::size(kMemoryPages)),
                [](const ViewStates& s) { return static_cast<int>(s.memory.page); },
                [](ViewStates& s, int page) { s.memory.page = static_cast<MemoryPage>(page); }},
      .highlighted_by = highlighted_stage},

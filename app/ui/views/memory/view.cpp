@@ -289,7 +289,7 @@ void draw_stages(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState
 std::optional<PlanEdit> draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState& state,
                                     std::uint64_t revision) {
     if (scene.evaluation.valid || state.page == MemoryPage::sheds) {
-        static constexpr std::array<std::string_view, kMemoryPages.size()> kLabels{"stages", "saved", "ZeRO"};
+        static constexpr std::array<std::string_view, 3> kLabels{"stages", "saved", "ZeRO"};
         const int page = static_cast<int>(state.page);
         const Rect place = head_place(head_row, room, segments_width(ui, kLabels, 172, page));
         choose(ui, "memory.mode", place, kLabels, state.page);

@@ -19,7 +19,6 @@
 namespace pentamesh::ui {
 
 enum class MemoryPage : std::uint8_t { stages, saved, sheds };
-inline constexpr std::array<std::string_view, 3> kMemoryPages{"stages", "saved", "sheds"};
 
 struct MemoryViewState {
     std::uint32_t hidden = 0;  // categories switched off, by bit
