@@ -6,6 +6,7 @@
 #include "core/step/constants.h"
 #include "tests/core/shipped.h"
 #include "tests/near.h"
+#include "tests/sanitized.h"
 
 #include <algorithm>
 #include <cmath>
@@ -86,7 +87,7 @@ TEST_CASE("calibration finds the constants that the runs were made with, and for
     CHECK(made.cluster.calibration->error_90 >= made.cluster.calibration->error);
 }
 
-TEST_CASE("many runs overrule what was known of a constant") {
+TEST_CASE("many runs overrule what was known of a constant" * doctest::skip(test::kSanitized)) {
     const Cluster on = presets().plan("llama-3-8b-fsdp").cluster;
     Efficiency truth = on.gpu.efficiency;
     truth.gemm *= 0.9;

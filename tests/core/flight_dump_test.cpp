@@ -6,6 +6,7 @@
 #include "tests/core/made_hang.h"
 #include "tests/folder.h"
 #include "tests/near.h"
+#include "tests/sanitized.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>
@@ -376,12 +377,14 @@ TEST_CASE("values are limited by the bytes that they take, in every form") {
         while (out.size() < kMany) out += part;
         return out;
     };
-    for (const std::string_view part : {"}"sv, "("sv, "N"sv}) {
+    CHECK(refusal(of(head, "}")).starts_with("its values take more than 224 MiB"));
+    CHECK(refusal(of("{\"a\":[", "[],")).starts_with("its values take more than 224 MiB"));
+    if (test::kSanitized) return;  // each form takes ten seconds there, on the same way through the reader
+    for (const std::string_view part : {"("sv, "N"sv}) {
         CAPTURE(std::string(part));
         CHECK(refusal(of(head, part)).starts_with("its values take more than 224 MiB"));
     }
     CHECK(refusal(of(head + "N", "\x94")).starts_with("its values take more than 224 MiB"));
-    CHECK(refusal(of("{\"a\":[", "[],")).starts_with("its values take more than 224 MiB"));
     CHECK(refusal(of("{\"a\":[", "1,")).starts_with("its values take more than 224 MiB"));
     // A dump that is read after it has its whole room.
     RunNames names;
@@ -411,8 +414,9 @@ TEST_CASE("a pickle that names one list of entries or of sizes any number of tim
         for (std::size_t i = 0; i < n; ++i) out += std::string("h\0", 2);
         return out;
     };
-    CHECK(
-        refusal(begin + entry("]") + repeated(1'000'100) + "eu.").starts_with("more than 1,000,000 entries"));
+    if (!test::kSanitized)  // it takes long there, and has nothing in it that the next ones have not
+        CHECK(refusal(begin + entry("]") + repeated(1'000'100) + "eu.")
+                  .starts_with("more than 1,000,000 entries"));
     std::string sizes = "](";
     for (int i = 0; i < 100'000; ++i) sizes += "]";
     CHECK(refusal(begin + entry(sizes + "e") + repeated(100'000) + "eu.")
