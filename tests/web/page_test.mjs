@@ -13,7 +13,9 @@ const address = pathToFileURL(resolve(page_file)).href;
 const kMostBytes = 12e6, kMostFirstFrame_ms = Number(process.env.PENTAMESH_FIRST_FRAME_MS || 2000);
 const t = new Checks(out);
 
-const openDialog = { none: 0, picture: 3, recover: 16 };  // DialogKind, app/ui/shell/window.h
+// The page says which dialog is open by its place in DialogKind.
+const kinds = readFileSync(new URL('../../app/ui/shell/window.h', import.meta.url), 'utf8').match(/enum class DialogKind[^{]*\{([^}]*)\}/)[1];
+const openDialog = Object.fromEntries(kinds.replace(/\/\/.*/g, '').split(',').map((name, at) => [name.trim(), at]));
 
 async function starts(browser) {
   t.check(statSync(page_file).size < kMostBytes, 'the page is smaller than 12 MB: ' + (statSync(page_file).size / 1e6).toFixed(1));
