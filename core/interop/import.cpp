@@ -222,7 +222,16 @@ void check_plan(const ImportRequest& r, const Plan& plan, SettingsSheet& sheet) 
     std::vector<Problem> found;
     const Mesh mesh = build_mesh(plan);
     const GroupSummaries groups{};
-    find_errors(ResolvedPlan(plan, mesh, groups), true, found);
+    const ResolvedPlan resolved(plan, mesh, groups);
+    find_errors(resolved, true, found);
+    if (found.empty()) {  // a plan may have this order for another software; Megatron ends before it has a
+                          // group
+        std::vector<Problem> warned;
+        Rules rules{resolved, true, warned};
+        check_megatron(rules);
+        for (const Problem& p : warned)
+            if (p.code == ProblemCode::megatron_expert_order) found.push_back(p);
+    }
     if (found.empty() && !r.sets.empty())
         std::erase_if(sheet.problems, [](const ImportProblem& p) { return p.set_field_mends; });
     for (const Problem& p : found) {

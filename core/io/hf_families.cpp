@@ -364,13 +364,47 @@ Model dbrx(const Fields& f) {
     return m;
 }
 
+// IndexShare (arXiv 2603.12201): a "shared" layer takes the keys that the indexer of a layer before it
+// picked. Where no list says which, GlmMoeDsaConfig of transformers reads a pattern of F and S, else every
+// index_topk_freq-th layer from index_skip_topk_offset on has one.
+bool share_indices(const Fields& f, const Model& m, Layers& layers) {
+    if (!m.mla || m.mla->index_heads == 0) return false;
+    const auto types = per_layer(f, "indexer_types", m.layers);
+    const std::string pattern = types.empty() ? f.text("index_topk_pattern", "") : std::string();
+    const std::int64_t freq = f.or_else("index_topk_freq", 1, 1, Fields::kMostLayers),
+                       offset = f.or_else("index_skip_topk_offset", 2, 0, Fields::kMostLayers);
+    if (!pattern.empty() && static_cast<std::int64_t>(pattern.size()) < m.layers)
+        f.fail("index_topk_pattern",
+               "names " + std::to_string(pattern.size()) + " layers of " + std::to_string(m.layers));
+    bool any = false;
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+        const bool by_pattern = types.empty() && !pattern.empty();
+        const char* const field = by_pattern      ? "index_topk_pattern"
+                                  : types.empty() ? "index_skip_topk_offset"
+                                                  : "indexer_types";
+        bool full = std::max<std::int64_t>(static_cast<std::int64_t>(i) + 1 - offset, 0) % freq == 0;
+        if (by_pattern || !types.empty()) {
+            full = by_pattern ? pattern[i] == 'F' : types[i] == "full";
+            if (!full && !(by_pattern ? pattern[i] == 'S' : types[i] == "shared"))
+                f.fail(field, "layer " + std::to_string(i) + " is "
+                                  + (by_pattern ? std::string(1, pattern[i]) : shown_json(types[i]))
+                                  + ", must be " + (by_pattern ? "F or S" : "full or shared"));
+        }
+        if (i == 0 && !full) f.fail(field, "the first layer has no indexer before it to share");
+        layers[i].shares_index = !full;
+        any |= !full;
+    }
+    return any;
+}
+
 // GLM-4.7-Flash and GLM-5 list dense and sparse layers by words in newer files.
 Model glm_latent(const Fields& f) {
     Model m = deepseek(f, true);
     const auto words = per_layer(f, "mlp_layer_types", m.layers);
-    if (words.empty() || !m.moe) return m;
     Layers layers = plain_layers(m);
-    set_ffn(layers, [&](std::int64_t i) { return words[i] == "sparse"; });
+    const bool shares = share_indices(f, m, layers);
+    if (!shares && (words.empty() || !m.moe)) return m;
+    if (!words.empty() && m.moe) set_ffn(layers, [&](std::int64_t i) { return words[i] == "sparse"; });
     set_layers(f, m, layers);
     return m;
 }

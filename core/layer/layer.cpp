@@ -299,7 +299,7 @@ Value LayerTape::latent_attention(Value u) {
     TapeNode& turn = node(TapeKind::kernel, {q, kv, rope_all}, {std::move(q2), k2, v2});
     const std::vector<Value> turned = turn.out;
     step_of(turn, {LayerOp::rotary, What::rotary_positions, What::gradients_turned_back});
-    const std::vector<Value> index = a.index_heads > 0 ? indexer(u, index_in) : std::vector<Value>();
+    const std::vector<Value> index = type_.has_indexer(m_) ? indexer(u, index_in) : std::vector<Value>();
     const Value o =
         core(turned[0], turned[1], turned[2],
              result_of(tensor(kv_all), w_kv, "o", {heads, whole_dim(DimName::head, a.v_head_dim)}), index);

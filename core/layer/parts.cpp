@@ -185,7 +185,7 @@ void PartLister::latent_kernels(const Mla& a, const Widths& w) {
     element_wise(What::rotary_positions, 0, launches);
     core_kernels(w);
     product(What::output_of_attention, tokens_, w.value, hidden_);
-    if (a.index_heads <= 0) return;
+    if (!type_.has_indexer(m_)) return;
     product(What::queries_of_the_indexer, outer_, q_in,
             static_cast<double>(a.index_heads * a.index_head_dim));
     product(What::keys_and_weights_of_the_indexer, outer_, hidden_,
@@ -200,7 +200,7 @@ void PartLister::core_kernels(const Widths& w) {
                              core, LayerRate::core, batch * w.heads);
     k.kernels = flash ? 1 : kUnfusedAttention;
     k.flops = 2 * tokens_ * keys_met(type_.window, s, true) * (w.query + w.output);
-    if (flash && latent() && m_.mla->index_heads > 0)  // the indexer scores all keys
+    if (flash && type_.has_indexer(m_))  // the indexer scores all keys
         kernel(What::attention_core, LayerRate::core, core).flops =
             2 * tokens_ * keys_met(0, s, true)
             * static_cast<double>(m_.mla->index_heads * m_.mla->index_head_dim);
@@ -252,7 +252,7 @@ void PartLister::latent_kept(const Mla& a) {
     keep_region(TensorId::attention_q, all, own, wire_, up);
     keep_region(TensorId::attention_k, all, own, wire_, up);
     keep_region(TensorId::attention_v, saturating_product(heads, v), saturating_product(q, v), wire_, up);
-    if (a.index_heads > 0) {
+    if (type_.has_indexer(m_)) {
         const i64 index = saturating_product(a.index_heads, a.index_head_dim);
         keep_between(TensorId::attention_index_q, index, wire_);
         keep_between(TensorId::attention_index_k, a.index_head_dim, wire_);

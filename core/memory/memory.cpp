@@ -116,9 +116,10 @@ void fill_static(const Plan& plan, const MemoryCosts& c, StageMemory& s) {
     const Offload& away = plan.training.offload;
     s.parameters = kept_back(s.parameters, away.parameters, s.host);
     s.optimizer = kept_back(s.optimizer, away.optimizer, s.host);
-    const int shown = shown_type(c, s);
+    const int shown = s.layers > 0 ? shown_type(c, s) : c.types.mtp;
     const bool recomputed = s.recomputed[shown] > 0;
-    s.activations_per_layer = whole(recomputed ? c.of(shown).kept : c.of(shown).all);
+    const bool any = s.layers + s.mtp_layers > 0;  // a stage may hold the model's ends alone
+    s.activations_per_layer = any ? whole(recomputed ? c.of(shown).kept : c.of(shown).all) : 0;
     const FixedBuffers b = fixed_buffers(plan, c, s);
     s.allocated = s.parameters + s.gradients + s.optimizer + b.live.mid;
     s.buffers_low = b.live.low + b.outside.low;

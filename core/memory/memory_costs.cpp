@@ -146,6 +146,7 @@ class Waterfall {
         now_.layout.sequence_parallel = false;
         now_.training.recompute = Recompute::none;
         now_.training.offload = {};
+        degrees_.vocab_multiple = goal_.vocab_multiple;
         if (goal_.pp == 1) apply_schedule();
     }
 
@@ -204,7 +205,9 @@ class Waterfall {
         case Axis::dp_shard: return apply_shard();
         case Axis::dp_replicate:
             if (goal_.replicate == 1) return;
-            cut(goal_.replicate);
+            degrees_.replicate = goal_.replicate;
+            // Without ZeRO, shards and replicas are two names of one group.
+            cut(goal_.replicate, plan_.layout.zero > 0 || !std::exchange(reduces_, true));
             return;
         case Axis::pp:
             if (goal_.pp == 1) return;
@@ -216,22 +219,25 @@ class Waterfall {
     }
 
     void apply_shard() {
-        if (goal_.dense_shard == 1 && goal_.expert_shard == 1) return;
         degrees_.dense_shard = goal_.dense_shard;
         degrees_.expert_shard = goal_.expert_shard;
         now_.layout.zero = plan_.layout.zero;
-        const bool new_group = goal_.dense_shard > 1 && !std::exchange(reduces_, true);
         // They are as the whole plan means them: here the pipeline and the micro-batches may still be
         // missing.
         now_.layout.reshard = reshard_of(plan_);
         now_.layout.gradient_reduction = gradient_reduction_of(plan_);
-        const std::int64_t ranks = std::max(goal_.dense_shard, goal_.expert_shard);
         const int zero = plan_.layout.zero;
+        if (zero == 0 && plan_.layout.dp_shard == 1) return;  // cp's ranks hold copies
+        const bool new_group = goal_.dense_shard > 1 && !std::exchange(reduces_, true);
+        const std::int64_t ranks =
+            zero == 0 ? plan_.layout.dp_shard : std::max(goal_.dense_shard, goal_.expert_shard);
         add({.what = zero == 0 ? Saving::axis : Saving::zero,
              .axis = Axis::dp_shard,
              .ranks = ranks,
              .stage = zero},
             new_group);
+        // A stage over one rank cuts nothing, but it may change what the software keeps beside the states.
+        if (ranks == 1 && steps_.back().saved == 0) steps_.pop_back();
     }
 
     void apply_schedule() {
@@ -277,13 +283,14 @@ std::string_view axis_reason(Axis axis) {
     case Axis::cp: return "cuts every activation along the sequence; weights are copied";
     case Axis::ep: return "gives each rank a part of the experts";
     case Axis::dp_shard: return "copies everything: nothing is sharded at ZeRO stage 0";
-    case Axis::dp_replicate: return "copies everything: no memory saved, a process group more";
+    case Axis::dp_replicate: return "copies everything: no memory saved";
     case Axis::pp: return "gives each stage a part of the layers, and keeps several micro-batches in flight";
     }
     return "";
 }
 
-std::string_view zero_reason(int stage) {
+std::string_view zero_reason(std::int64_t ranks, int stage) {
+    if (ranks == 1) return "cuts nothing over one rank; the software keeps other buffers at this stage";
     return stage == 1   ? "cuts the optimizer state over data-parallel ranks"
            : stage == 2 ? "cuts optimizer state and gradients over data-parallel ranks"
                         : "cuts optimizer state, gradients and parameters over data-parallel ranks";
@@ -316,7 +323,7 @@ std::string_view reason_of(const SavingStep& s) {
     case Saving::none: return "the whole model on one GPU";
     case Saving::axis: return axis_reason(s.axis);
     case Saving::sequence_parallel: return "cuts along the sequence what tp copies: norms' inputs, masks";
-    case Saving::zero: return zero_reason(s.stage);
+    case Saving::zero: return zero_reason(s.ranks, s.stage);
     case Saving::recompute: return recompute_reason(s.recompute);
     case Saving::offload: return "keeps a part in host memory";
     }

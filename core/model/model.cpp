@@ -50,6 +50,7 @@ LayerType type_of_run(const Model& m, const LayerRun& r) {
     }
     t.keys_as_values = r.keys_as_values;
     t.shares_kv = r.shares_kv;
+    t.shares_index = r.shares_index && picks_keys(m);
     t.sinks |= r.sinks;
     t.mamba_beside = r.mamba_beside && m.mamba.has_value();
     return t;
@@ -111,7 +112,7 @@ LayerTypes layer_types(const Model& model) {
     if (model.mtp_layers <= 0) return types;
     for (const MixerKind mixer : {MixerKind::full, MixerKind::window})
         for (int t = 0; t < types.size(); ++t)
-            if (types[t].mixer == mixer && types[t].ffn == mtp) {
+            if (types[t].mixer == mixer && types[t].ffn == mtp && !types[t].shares_index) {
                 types.mtp = t;
                 return types;
             }
@@ -126,6 +127,7 @@ std::string words_of(const LayerType& type) {
     const auto m = static_cast<std::size_t>(type.mixer), f = static_cast<std::size_t>(type.ffn);
     std::string text = mixers[m];
     if (type.mamba_beside) text += " beside Mamba";
+    if (type.shares_index) text += " of keys picked before";
     const std::string ffn = type.is_moe() && type.ffn_width > 0 ? "MoE beside MLP" : ffns[f];
     return text.empty() ? ffn : ffn.empty() ? text : text + " and " + ffn;
 }
@@ -308,7 +310,8 @@ MixerFlops mixer_flops(const Model& m, const LayerType& type, double s, double l
     double width = static_cast<double>(type.head_dim) + static_cast<double>(type.value_head_dim), index = 0;
     if (m.attention == AttentionKind::mla && m.mla) {
         width = static_cast<double>(m.mla->qk_nope_head_dim + m.mla->qk_rope_head_dim + m.mla->v_head_dim);
-        index = static_cast<double>(m.mla->index_heads) * static_cast<double>(m.mla->index_head_dim);
+        if (type.has_indexer(m))
+            index = static_cast<double>(m.mla->index_heads) * static_cast<double>(m.mla->index_head_dim);
     }
     const double per_key = 2 * s * static_cast<double>(type.heads) * width * layers;
     const double keys = keys_met(type.window, s, false);

@@ -32,12 +32,17 @@ struct LayerType {
     std::int64_t heads = 0, kv_heads = 0, head_dim = 0, value_head_dim = 0;
     std::int64_t ffn_width = 0;  // of the dense MLP, by itself or parallel to experts; 0: it has none
     std::int64_t window = 0;     // 0: all keys
-    bool keys_as_values = false, shares_kv = false, sinks = false, mamba_beside = false;
+    bool keys_as_values = false, shares_kv = false, shares_index = false, sinks = false, mamba_beside = false;
     bool operator==(const LayerType&) const = default;
 
     [[nodiscard]] bool attends() const { return mixer == MixerKind::full || mixer == MixerKind::window; }
     [[nodiscard]] bool has_mamba() const { return mixer == MixerKind::mamba || mamba_beside; }
     [[nodiscard]] bool is_moe() const { return ffn == LayerFfn::moe; }
+    // Returns true if it has an indexer of sparse attention of its own.
+    [[nodiscard]] bool has_indexer(const Model& model) const {
+        return attends() && model.attention == AttentionKind::mla && model.mla && model.mla->index_heads > 0
+               && !shares_index;
+    }
     // Returns true if mixer and MLP are side by side after one norm; experts have a norm of their own.
     [[nodiscard]] bool shares_norm(const Model& model) const {
         return model.shared_norm && mixer != MixerKind::none && ffn == LayerFfn::dense;

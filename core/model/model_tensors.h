@@ -21,6 +21,8 @@ class TensorVisitor {
         embedding();
         norms();
         each_alike([](const LayerType& t) { return mixer_of(t); }, [&](const LayerType& t) { mixer(t); });
+        in_layers(types_.where([&](const LayerType& t) { return t.has_indexer(m_); }));
+        if (!nowhere_) indexer(*m_.mla);
         each_alike([](const LayerType& t) { return mlp_of(t); },
                    [&](const LayerType& t) {
                        place_ = t.is_moe() ? Place::moe_layer : Place::dense_layer;
@@ -42,6 +44,7 @@ class TensorVisitor {
     static LayerType mixer_of(LayerType t) {
         t.ffn = LayerFfn::none;
         t.ffn_width = t.window = 0;
+        t.shares_index = false;  // the indexer is listed by itself
         if (t.mixer == MixerKind::window) t.mixer = MixerKind::full;
         return t;
     }
@@ -197,7 +200,6 @@ class TensorVisitor {
             put(TensorId::attention_kv_down_bias, k, TpCut::none, a.kv_lora_rank + a.qk_rope_head_dim);
             put(TensorId::attention_output_bias, k, TpCut::none, m_.hidden);
         }
-        if (a.index_heads > 0) indexer(a);
     }
 
     // DeepSeek-AI 2025 (DeepSeek-V3.2), section 2.1; its key norm is a layer norm. Copied over tp.

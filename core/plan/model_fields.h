@@ -175,6 +175,7 @@ void run_fields(P& r, V& v) {
     v.integer("window", r.window, kSizeOrNone, Presence::sparse);
     v.flag("keys_as_values", r.keys_as_values, Presence::sparse);
     v.flag("shares_kv", r.shares_kv, Presence::sparse);
+    v.flag("shares_index", r.shares_index, Presence::sparse);
     v.flag("sinks", r.sinks, Presence::sparse);
     v.flag("mamba_beside", r.mamba_beside, Presence::sparse);
 }

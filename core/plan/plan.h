@@ -75,8 +75,10 @@ struct LayerRun {
     std::int64_t window = 0;      // keys that a query of a `window` layer meets
     bool keys_as_values = false;  // no value projection: the keys serve (Gemma 4)
     bool shares_kv = false;       // no key and value projections: those of the layer before serve (CLA)
-    bool sinks = false;           // a learned scalar per head, as attention_sinks
-    bool mamba_beside = false;    // a Mamba mixer parallel to the attention (Falcon-H1)
+    bool shares_index =
+        false;           // no indexer: the keys that the one before picked serve (GLM-5.2, arXiv 2603.12201)
+    bool sinks = false;  // a learned scalar per head, as attention_sinks
+    bool mamba_beside = false;  // a Mamba mixer parallel to the attention (Falcon-H1)
     bool operator==(const LayerRun&) const = default;
 };
 

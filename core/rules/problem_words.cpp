@@ -223,7 +223,8 @@ constexpr EnumArray<ProblemCode, Row> make_rows() {
                  "{tp}: {more} rows that no token uses."},
              Row{megatron_expert_order, warning, megatron, "/layout/order",
                  "Megatron refuses an order with pp not outermost where experts and the rest have different "
-                 "data-parallel sizes: here {experts} and {dense}."},
+                 "data-parallel sizes{moe?|, and it builds both for every model}: here {experts} and "
+                 "{dense}."},
              Row{megatron_p2p_overlap, warning, megatron, "/training/overlap/pp",
                  "Megatron refuses the interleaved schedule on pp = 2 without overlap of its messages "
                  "(--no-overlap-p2p-communication)."},

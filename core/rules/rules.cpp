@@ -614,10 +614,12 @@ void check_megatron(Rules& r) {
     const Layout& l = r.plan.layout;
     const Model& m = r.plan.model;
     const std::int64_t ranks = r.mesh.world / l.pp, tokens = r.plan.training.sequence_length;
-    if (r.mesh.has_experts && refuses(Lack::expert_order))
+    if (refuses(Lack::expert_order)) {
+        const std::int64_t width = m.moe ? l.etp.value_or(l.tp) * l.ep : l.tp;
         r.find(ProblemCode::megatron_expert_order,
-               {{"experts", ranks / (l.etp.value_or(l.tp) * l.ep)}, {"dense", ranks / (l.tp * l.cp)}},
+               {{"moe", m.moe.has_value()}, {"experts", ranks / width}, {"dense", ranks / (l.tp * l.cp)}},
                pp_outermost);
+    }
     if (refuses(Lack::message_overlap))
         r.find(ProblemCode::megatron_p2p_overlap, {}, {{"/training/overlap/pp", true}});
     if (refuses(Lack::tensor_overlap))

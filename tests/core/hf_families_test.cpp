@@ -96,6 +96,39 @@ TEST_CASE("families of 2025 count as their checkpoints do") {
         == 456089655296 + 9 * (2 * 200064LL * 6144 + 6144));  // MiniMax-Text-01: ten such groups
 }
 
+// The total without sharing is that of GlmMoeDsaForCausalLM of transformers; a shared layer has no indexer.
+TEST_CASE("a layer that shares an indexer has none") {
+    nlohmann::json config = nlohmann::json::parse(R"({"model_type": "glm_moe_dsa", "hidden_size": 1024,
+        "num_hidden_layers": 6, "num_attention_heads": 8, "num_key_value_heads": 8, "intermediate_size": 4096,
+        "vocab_size": 32000, "q_lora_rank": 512, "kv_lora_rank": 256, "qk_nope_head_dim": 96,
+        "qk_rope_head_dim": 32, "v_head_dim": 128, "n_routed_experts": 8, "n_shared_experts": 1,
+        "moe_intermediate_size": 512, "num_experts_per_tok": 2, "first_k_dense_replace": 1,
+        "index_head_dim": 64, "index_n_heads": 8, "index_topk": 512})");
+    const auto total = [&] { return family(config.dump().c_str()).total; };
+    CHECK(total() == 168077608);
+    config["indexer_types"] = {"full", "full", "shared", "shared", "full", "shared"};
+    CHECK(total() == 168077608 - 3 * 336000);
+    config.erase("indexer_types");
+    config["index_topk_pattern"] = "FFSSFS";
+    CHECK(total() == 168077608 - 3 * 336000);
+    config["index_topk_pattern"] = "SFFFFF";
+    CHECK_THROWS_WITH(static_cast<void>(total()),
+                      doctest::Contains("the first layer has no indexer before it to share"));
+    config["index_topk_pattern"] = "FFXSFS";
+    CHECK_THROWS_WITH(static_cast<void>(total()), doctest::Contains("layer 2 is X, must be F or S"));
+    // GLM-5.2 has 21 indexers in 78 layers: those of layers 0, 1, 2, 6, 10, ... 74.
+    config["index_topk_pattern"] = nullptr;
+    config["index_topk_freq"] = 4, config["index_skip_topk_offset"] = 3, config["num_hidden_layers"] = 78;
+    const Model shared = model_from_hf(std::string_view(config.dump()), "config.json");
+    std::int64_t indexers = 0;
+    for (std::int64_t layer = 0; layer < shared.layers; ++layer) {
+        const LayerTypes types = layer_types(shared);
+        const LayerCounts one = count_layers(shared, types, layer, layer + 1);
+        for (int t = 0; t < types.size(); ++t) indexers += one[t] > 0 && types[t].has_indexer(shared);
+    }
+    CHECK(indexers == 21);
+}
+
 TEST_CASE("a family that no plan can state is refused by its name and by what is missing") {
     for (const char* type : {"gemma3n", "longcat_flash", "rwkv7", "zamba2"}) {
         try {

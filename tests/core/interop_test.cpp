@@ -7,6 +7,7 @@
 #include "core/pipeline/stages.h"
 #include "core/plan/edits.h"
 #include "core/plan/names.h"
+#include "tests/core/imports.h"
 #include "tests/core/shipped.h"
 
 #include <algorithm>
@@ -242,6 +243,20 @@ TEST_CASE(
     CHECK(says(open, "--tensor-model-parallel-size"));
     CHECK(says(open, "$(nproc)"));
     CHECK(says(open, "line 1"));
+}
+
+// parallel_state.py, initialize_model_parallel: an assertion on every model, dense ones too.
+TEST_CASE("an order that Megatron refuses is refused") {
+    const std::string flags =
+        "--use-tp-pp-dp-mapping --pipeline-model-parallel-size 2 --num-layers 16 --hidden-size 2048 "
+        "--num-attention-heads 16 --seq-length 2048 --max-position-embeddings 2048 --micro-batch-size 1 "
+        "--global-batch-size 32 --bf16 --vocab-size 32000 ";
+    CHECK_FALSE(test::import_text(flags, 16).failed());
+    const Import refused = test::import_text(flags + "--context-parallel-size 2", 16);
+    CHECK(refused.failed());
+    const ImportProblem* const why = test::problem_called(refused, "megatron-expert-order");
+    REQUIRE(why != nullptr);
+    CHECK(why->severity == Severity::error);
 }
 
 TEST_CASE("a pipeline layout and a layer pattern are written out as Megatron does") {

@@ -83,6 +83,7 @@ class LayerPlans {
         window.window = 32, window.ffn_width = 96, window.keys_as_values = pick({0, 1});
         // Falcon-H1 has Mamba and attention in one layer; no model has it with latent attention.
         window.mamba_beside = m.attention != AttentionKind::mla && pick({0, 1}) == 1;
+        window.shares_index = true;  // where the model has an indexer
         m.pattern.push_back(window);
     }
     void make_layout(Plan& p) {

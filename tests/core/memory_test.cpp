@@ -428,6 +428,16 @@ TEST_CASE("sparse attention keeps its indexer's queries, keys, weights and choic
     CHECK(memory_of(p).stage[0].activations_per_layer - without == near(2048 * bytes_per_token));
 }
 
+TEST_CASE("a stage without layers keeps nothing of a layer") {
+    Plan p = plan_of_size(4, 1024, 8);
+    p.layout.pp = 4;
+    p.layout.stage_layers = {0, 1, 2, 1};
+    p.training.global_batch = 8;
+    const Memory m = memory_of(p);
+    CHECK(m.stage[0].activations_per_layer == 0);
+    CHECK(m.stage[1].activations_per_layer == m.stage[2].activations_per_layer);
+}
+
 TEST_CASE("a mesh that is no mesh, and flights that do not match it, give no stages") {
     Plan p = plan_of_size(8, 1024, 8);
     p.layout.pp = 4;

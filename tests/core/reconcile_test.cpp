@@ -1,5 +1,7 @@
 // One fact has one number: what a stage holds is the same for memory, for the placements of its tensors, for
 // the gradients that are reduced and for the optimizer's time.
+#include "core/evaluate.h"
+#include "core/memory/memory_costs.h"
 #include "core/pipeline/sequence.h"
 #include "core/plan/edits.h"
 #include "core/plan/names.h"
@@ -85,6 +87,7 @@ class RandomPlans {
         window.head_dim = 16, window.window = 128, window.ffn_width = 96,
         window.keys_as_values = pick({0, 1});
         window.mamba_beside = pick({0, 1});
+        window.shares_index = true;  // where the model has an indexer
         m.pattern.push_back(window);
         m.pattern.push_back({MixerKind::none, ffn, 1});
     }
@@ -238,4 +241,26 @@ TEST_CASE("a stage holds the same numbers for memory, placements, reduced gradie
     CHECK(kept > test::rounds(10));
     CHECK(reordered > test::rounds(50));
     CHECK(contexts > test::rounds(20));
+}
+
+TEST_CASE("the waterfall of memory ends at the peak, to the byte, in every plan that is possible") {
+    RandomPlans plans(20261129);
+    int possible = 0, over_one = 0, replicas_alone = 0;
+    for (int n = 0; n < test::rounds(400); ++n) {
+        Plan p = plans.next();
+        if (n % 3 == 0) p.training.software = n % 2 == 0 ? Software::deepspeed : Software::torchtitan;
+        const Evaluation e = evaluate(p);
+        if (e.memory.stage.empty() || !e.step) continue;
+        CAPTURE(title_of(p));
+        const std::vector<SavingStep> steps = savings(p, e.in_flight);
+        CHECK(steps.back().fullest.total() == e.memory.peak());
+        for (std::size_t i = 1; i < steps.size(); ++i)
+            CHECK(steps[i].saved == steps[i - 1].fullest.total() - steps[i].fullest.total());
+        ++possible;
+        over_one += p.layout.zero > 0 && p.layout.dp_shard * p.layout.cp == 1;
+        replicas_alone += p.layout.zero == 0 && *p.layout.dp_replicate > 1;
+    }
+    CHECK(possible > test::rounds(200));
+    CHECK(over_one > test::rounds(20));
+    CHECK(replicas_alone > test::rounds(20));
 }

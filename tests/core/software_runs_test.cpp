@@ -126,6 +126,31 @@ TEST_CASE("Megatron shards gradients and parameters only without a pipeline") {
     }
 }
 
+// Megatron-LM parallel_state.py, initialize_model_parallel asserts: order.endswith("pp") or pp == 1 or
+// expert_data_parallel_size == data_parallel_size; the former is world / (etp x ep x pp), of a dense model
+// too.
+TEST_CASE("Megatron wants pp outermost beside cp, in dense models too") {
+    Plan p = test::small_plan(16);
+    p.layout.tp = p.layout.cp = p.layout.pp = p.layout.dp_shard = 2;
+    p.layout.dp_replicate = 1;
+    p.layout.zero = 1;
+    p.layout.order = {Axis::tp, Axis::cp, Axis::ep, Axis::pp, Axis::dp_shard, Axis::dp_replicate};
+    CHECK(lacks(Lack::expert_order, p, Software::megatron));
+    CHECK_FALSE(lacks(Lack::expert_order, p, Software::torchtitan));
+    p.training.software = Software::megatron;
+    p.training.global_batch = 16;
+    const auto problems = assess(p).problems;
+    const auto refused = std::ranges::find(problems, ProblemCode::megatron_expert_order, &Problem::code);
+    REQUIRE(refused != problems.end());
+    CHECK(refused->message.find("builds both for every model: here 4 and 2.") != std::string::npos);
+    Plan flat = p;
+    flat.layout.cp = 1, flat.layout.dp_shard = 4;
+    CHECK_FALSE(lacks(Lack::expert_order, flat, Software::megatron));
+    Plan outer = p;
+    outer.layout.order = Layout{}.order;
+    CHECK_FALSE(lacks(Lack::expert_order, outer, Software::megatron));
+}
+
 TEST_CASE("a plan says what its software lacks, and only of its own software") {
     Plan p = plan_for(Software::megatron, "llama-3-8b", 8);
     p.layout.pp = 4, p.layout.dp_shard = 2;
