@@ -118,7 +118,7 @@ void fill_static(const Plan& plan, const MemoryCosts& c, StageMemory& s) {
     s.optimizer = kept_back(s.optimizer, away.optimizer, s.host);
     const int shown = s.layers > 0 ? shown_type(c, s) : c.types.mtp;
     const bool recomputed = s.recomputed[shown] > 0;
-    const bool any = s.layers + s.mtp_layers > 0;  // a stage may hold the model's ends alone
+    const bool any = s.layers + s.mtp_layers > 0;  // a stage may hold no more than the model's ends
     s.activations_per_layer = any ? whole(recomputed ? c.of(shown).kept : c.of(shown).all) : 0;
     const FixedBuffers b = fixed_buffers(plan, c, s);
     s.allocated = s.parameters + s.gradients + s.optimizer + b.live.mid;

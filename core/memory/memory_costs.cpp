@@ -236,7 +236,7 @@ class Waterfall {
              .ranks = ranks,
              .stage = zero},
             new_group);
-        // A stage over one rank cuts nothing, but it may change what the software keeps beside the states.
+        // A stage over one rank cuts nothing, but it may change what else the software keeps.
         if (ranks == 1 && steps_.back().saved == 0) steps_.pop_back();
     }
 

@@ -484,7 +484,8 @@ class Decide(unittest.TestCase):
         self.assertEqual(status, 0)
         step = next(f for f in out["figures"] if f["key"] == "step.time_s")["values"]
         for i in range(3):
-            self.assertEqual(sum(r["delta_s"][i] for r in out["why"]), step[i] - step[0])
+            # Other Pythons add in another way: the last bit may differ.
+            self.assertAlmostEqual(sum(r["delta_s"][i] for r in out["why"]), step[i] - step[0], delta=1e-12 * max(step))
         for how in ("--csv", "--markdown"):
             self.assertEqual(run("compare", "mesh-8", "hsdp-64", how)[0], 0)
         status, _, err = run("compare", "mesh-8", "hsdp-64", "-o", "x.bmp")

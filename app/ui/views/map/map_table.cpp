@@ -625,7 +625,9 @@ void draw_map_wires(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
     const Rect foot = room.cut_bottom(18);
     const auto n = static_cast<float>(state.figures->levels.size());
     const float h = std::min(64.0f, room.h / n);
-    const float label_w = std::clamp(room.w * 0.24f, 84.0f, 220.0f);
+    // The names have a quarter of the width, or a bit more where a wider font wants it.
+    const float wish = c.text_width(state.figures->levels.front().note, ui.small()) + 10;
+    const float label_w = std::clamp(std::max(room.w * 0.24f, std::min(wish, room.w * 0.3f)), 84.0f, 220.0f);
     const float value_w = 76, sits_w = std::clamp(room.w * 0.3f, 80.0f, 420.0f);
     const Ruler ruler = ruler_for(state.figures->levels, room.x + label_w,
                                   std::max(32.0f, room.w - label_w - value_w - sits_w - 14));
