@@ -7,6 +7,7 @@
 #include "app/ui/review/figures.h"
 #include "app/ui/review/review.h"
 #include "app/ui/shell/picture.h"
+#include "app/ui/views/mesh/mesh_draw.h"
 #include "app/ui/views/table.h"
 #include "core/base/files.h"
 #include "core/io/plan_json.h"
@@ -225,9 +226,10 @@ TEST_CASE("a figure on a page of a review is made of the marks of its view, but 
     const Evaluation e = evaluate(plan);
     const Reviewed of{plan, e, marked_presets()};
     const Sensitivity changes = sensitivity_of(plan, marked_presets());
-    const auto view = [](ViewId id) -> DrawView {
-        return [id](Ui& ui, Rect room, Scene& scene) {
+    const auto view = [](ViewId id, MemoryPage page = MemoryPage::stages) -> DrawView {
+        return [id, page](Ui& ui, Rect room, Scene& scene) {
             ViewStates states;
+            states.memory.page = page;
             const Rect head = room.cut_top(18);
             (void)draw_view_body(ui, head, room, scene, id, states, 1);
         };
@@ -240,8 +242,14 @@ TEST_CASE("a figure on a page of a review is made of the marks of its view, but 
     const std::vector<Figure> figures{
         {"timeline", [&](ReviewSheet& sheet, Rect room) { draw_pipeline(sheet, room, of); },
          view(ViewId::timeline)},
-        {"memory", [&](ReviewSheet& sheet, Rect room) { draw_stages(sheet, room, of); },
-         view(ViewId::memory)},
+        {"memory", [&](ReviewSheet& sheet, Rect room) { draw_held(sheet, room, of); }, view(ViewId::memory)},
+        {"savings", [&](ReviewSheet& sheet, Rect room) { draw_held(sheet, room, of, MemoryPage::saved); },
+         view(ViewId::memory, MemoryPage::saved)},
+        {"mesh", [&](ReviewSheet& sheet, Rect room) { draw_mesh_figure(sheet, room, of, GroupKind::pp); },
+         [](Ui& ui, Rect room, Scene& scene) {
+             scene.selection.choose(GroupKind::pp);
+             draw_still_mesh(ui, room, scene);
+         }},
         {"traffic", [&](ReviewSheet& sheet, Rect room) { draw_traffic(sheet, room, of); },
          [](Ui& ui, Rect room, Scene& scene) { draw_comm_flow(ui, room, scene, FlowWidth::time); }},
     };

@@ -362,12 +362,9 @@ void across_bar(Ui& ui, std::string_view name, Rect bar, float sum, float& acros
 
 // Returns words for the rows below the last one shown; empty where no rows follow.
 std::string rest_words(const Table& table, std::size_t end) {
-    if (end < table.rows.size())
-        return "… and "
-               + plural(static_cast<std::int64_t>(table.rows.size() - end + table.left_out), "more row",
-                        "more rows");
-    if (table.left_out == 0) return {};
-    return "… and " + thousands(static_cast<std::int64_t>(table.left_out)) + " more";
+    const std::size_t rest = table.rows.size() - end + table.left_out;
+    if (rest == 0) return {};
+    return and_more(rest, end == table.rows.size() ? "" : rest == 1 ? " row" : " rows");
 }
 
 // Draws a mark at the right that says which of the rows are shown. `last` is the largest scroll.

@@ -40,6 +40,10 @@ namespace pentamesh::ui {
 [[nodiscard]] std::string sequence_text(std::int64_t tokens);  // "8K", "2M"; "3,000" where it is no multiple
 [[nodiscard]] std::string ordinal(std::int64_t n);             // "2nd", "11th", "1,024th"
 [[nodiscard]] std::string plural(std::int64_t n, const char* one, const char* many);  // "1 group", "8 groups"
+// Says below a list how many are left out: "… and 1,024 more", "… and 3 more groups".
+[[nodiscard]] inline std::string and_more(std::size_t n, std::string_view of = "") {
+    return "… and " + thousands(static_cast<std::int64_t>(n)) + " more" + std::string(of);
+}
 
 // Returns the head of a section: "TWO WAYS".
 [[nodiscard]] std::string in_capitals(std::string_view text);

@@ -107,4 +107,20 @@ void draw_chart(const Ink& ink, Rect room, RowChart& chart) {
     for (std::size_t i = 0; i < chart.rows.size(); ++i) draw_chart_row(ink, at, room.cut_top(high), chart, i);
 }
 
+std::optional<Rect> LegendLines::next(float width) {
+    if (end > 0 && end + width > room.w) ++lines, end = 0;
+    const Rect at{room.x + end, room.y + static_cast<float>(lines - 1) * ink.line,
+                  std::min(width, room.w - end), ink.line};
+    end += at.w + apart;
+    if (!draw || at.bottom() > room.bottom() + 1) return std::nullopt;
+    return at;
+}
+
+void LegendLines::item(std::string_view name, const RowChart::Paint& paint) {
+    const auto at = next(ink.canvas.text_width(name, ink.faint) + mark.x + 6);
+    if (!at) return;
+    paint({at->x, at->center().y - mark.y / 2, mark.x, mark.y});
+    ink.canvas.text_in({at->x + mark.x + 5, at->y, at->w - mark.x - 5, at->h}, name, ink.faint);
+}
+
 }  // namespace pentamesh::ui

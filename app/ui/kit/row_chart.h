@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,7 @@ struct Ink {
     float line = 18;
     // Writes in a box; a sheet counts what was cut there, a window shows the whole words in a tooltip.
     std::function<void(Rect, std::string_view, const TextStyle&, Align)> label{};
+    bool paper = false;  // it may be printed in grey: hatches distinguish axes too
 };
 
 // Returns what draws in the type of the window's rows.
@@ -93,5 +95,20 @@ void draw_chart_row(const Ink& ink, const PlacedChart& at, Rect row, const RowCh
 }
 // Draws all rows, each as high as the others.
 void draw_chart(const Ink& ink, Rect room, RowChart& chart);
+
+// Names marks one after another, in as many lines as they need; those below the room are left out. With
+// `draw` false it only counts the lines.
+struct LegendLines {
+    const Ink& ink;
+    Rect room;
+    Vec2 mark{10, 10};
+    float apart = 16;
+    bool draw = true;
+    int lines = 1;
+    float end = 0;  // of the last line
+    // Returns the place of the next entry of this width; nullopt where nothing is to be drawn.
+    std::optional<Rect> next(float width);
+    void item(std::string_view name, const RowChart::Paint& paint);
+};
 
 }  // namespace pentamesh::ui

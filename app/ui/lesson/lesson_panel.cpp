@@ -284,7 +284,7 @@ void draw_errors(Pen& p) {
         p.words((errors[i].line > 0 ? "line " + std::to_string(errors[i].line) + ": " : "")
                     + errors[i].message,
                 Tone::secondary);
-    if (errors.size() > 6) p.words("and " + std::to_string(errors.size() - 6) + " more", Tone::secondary);
+    if (errors.size() > 6) p.words(and_more(errors.size() - 6), Tone::secondary);
     if (!p.session.scene_error.empty()) p.words(p.session.scene_error, Tone::secondary);
     p.room.cut_top(12);
 }

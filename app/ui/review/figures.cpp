@@ -1,5 +1,5 @@
-// Draws the figures that pages share: views on a part of a page, meshes, what a figure becomes one choice
-// after another, what was tried, and the way from one step to another.
+// Draws the figures that pages share: views on a part of a page, what was tried, and the way from one step
+// to another.
 #include "app/ui/review/figures.h"
 
 #include "app/tables/decide_tables.h"
@@ -11,11 +11,9 @@
 #include "app/ui/views/comm/view.h"
 #include "app/ui/views/memory/view.h"
 #include "app/ui/views/mesh/mesh_draw.h"
-#include "app/ui/views/mesh/mesh_layout.h"
 #include "app/ui/views/step/view.h"
 #include "app/ui/views/timeline/view.h"
 #include "core/base/text.h"
-#include "core/mesh/places.h"
 #include "core/pipeline/timeline.h"
 #include "core/teach/glossary.h"
 #include "render/page.h"
@@ -28,109 +26,6 @@
 #include <vector>
 
 namespace pentamesh::ui {
-
-// Draws what a figure becomes, one choice after another. A row has the choice's name and reason, below them
-// its bar on the scale that all rows share.
-
-namespace {
-
-constexpr float kLeastRow = 2.1f, kHead = 1.25f;  // in lines
-constexpr double kBeyond = 0.05;                  // of the scale, left and right of the values
-
-// Maps the values to the page's width.
-struct CourseScale {
-    Rect plot;
-    double low = 0, high = 1;
-    bool logarithmic = false;
-    [[nodiscard]] double place(double v) const { return logarithmic ? std::log(std::max(v, 1e-300)) : v; }
-    [[nodiscard]] float x(double v) const {
-        return plot.x + static_cast<float>((place(v) - low) / (high - low)) * plot.w;
-    }
-};
-
-CourseScale scale_of(Rect plot, const Course& course) {
-    CourseScale out{plot, 0, 1, course.logarithmic};
-    double low = out.place(course.rows.front().to), high = low;
-    const auto hold = [&](double v) {
-        low = std::min(low, out.place(v)), high = std::max(high, out.place(v));
-    };
-    for (const Course::Row& r : course.rows) hold(r.to);
-    if (course.limit) hold(*course.limit);
-    const double beyond = std::max((high - low) * kBeyond, 1e-9 * std::abs(high));
-    out.low = low - beyond, out.high = high + beyond;
-    return out;
-}
-
-// Writes the name, the reason behind it where it has room, and draws the bar below them.
-void draw_choice(ReviewSheet& sheet, Rect row, const Course::Row& r, double from, const CourseScale& scale,
-                 std::optional<double> limit) {
-    Canvas& c = sheet.canvas();
-    const Theme& t = sheet.theme();
-    Rect words = row.cut_top(std::min(row.h * 0.5f, sheet.paper().line() * 1.1f));
-    sheet.label(words.cut_left(c.text_width(r.name, sheet.strong()) + sheet.paper().body), r.name,
-                sheet.strong());
-    if (c.text_width(r.why, sheet.faint()) <= words.w) sheet.label(words, r.why, sheet.faint());
-    const float high = std::min(row.h * 0.7f, sheet.paper().line() * 1.2f), y = row.y + high / 2;
-    const float x0 = std::min(scale.x(from), scale.x(r.to)), x1 = std::max(scale.x(from), scale.x(r.to));
-    c.line({scale.plot.x, y}, {scale.plot.right(), y}, t.hairline, 1);
-    if (x1 > x0) c.rect({x0, y - high / 2, x1 - x0, high}, r.color);
-    if (limit) {  // it does not cross the words
-        const float x = scale.x(*limit);
-        c.line({x, row.y}, {x, row.y + high}, t.bad, 1.5f, Dash::dashed);
-    }
-    c.circle({scale.x(r.to), y}, high * 0.32f, t.text);
-}
-
-}  // namespace
-
-float course_height(const ReviewSheet& sheet, const Course& course) {
-    return sheet.paper().line() * (kHead + kLeastRow * static_cast<float>(course.rows.size()));
-}
-
-void draw_course(ReviewSheet& sheet, Rect room, const Course& course) {
-    Canvas& c = sheet.canvas();
-    std::array<float, 2> wide{};
-    for (std::size_t k = 0; k < wide.size(); ++k) {
-        wide[k] = c.text_width(course.heads[k + 1], sheet.faint());
-        for (const Course::Row& r : course.rows)
-            wide[k] = std::max(wide[k], c.text_width(r.figures[k], sheet.strong()));
-        wide[k] += sheet.paper().body * 1.4f;
-    }
-    const auto columns = [&](Rect row) {
-        const Rect last = row.cut_right(wide[1]), before = row.cut_right(wide[0]);
-        return std::array<Rect, 3>{row, before, last};
-    };
-    Rect head = room.cut_top(sheet.paper().line() * kHead);
-    head.h = sheet.paper().line();
-    const std::array<Rect, 3> heads = columns(head);
-    for (std::size_t k = 0; k < heads.size(); ++k)
-        sheet.label(heads[k], course.heads[k], sheet.faint(), k == 0 ? Align::left : Align::right);
-    Rect plot = room;
-    plot.cut_right(wide[0] + wide[1]);
-    const CourseScale scale = scale_of(plot, course);
-    if (course.limit) {
-        const float x = scale.x(*course.limit);
-        TextStyle style = sheet.faint();
-        style.color = sheet.theme().bad;
-        const float w = c.text_width(course.limit_words, style) + 2;
-        // The head of the names stands at the left.
-        const float first = plot.x + c.text_width(course.heads[0], sheet.faint()) + sheet.paper().body;
-        const float at = std::clamp(x - w / 2, first, std::max(first, plot.right() - w));
-        sheet.label({at, head.y, w, head.h}, course.limit_words, style);
-    }
-    const float row_h = room.h / static_cast<float>(course.rows.size());
-    double from = course.rows.front().to;
-    for (const Course::Row& r : course.rows) {
-        const Rect row = room.cut_top(row_h);
-        const std::array<Rect, 3> cells = columns(row);
-        draw_choice(sheet, cells[0], r, from, scale, course.limit);
-        TextStyle last = sheet.strong();
-        last.color = r.ink;
-        sheet.label(cells[1], r.figures[0], sheet.plain(), Align::right);
-        sheet.label(cells[2], r.figures[1], last, Align::right);
-        from = r.to;
-    }
-}
 
 std::vector<StageRun> stage_runs(const Memory& memory) {
     const auto same = [](const StageMemory& a, const StageMemory& b) {
@@ -153,78 +48,6 @@ std::vector<StageRun> stage_runs(const Memory& memory) {
 
 std::string name_of(const StageRun& run) {
     return std::to_string(run.first) + (run.last > run.first ? " to " + std::to_string(run.last) : "");
-}
-
-namespace {
-
-constexpr std::int64_t kMostNamed = 4096;
-
-// Draws a node's name where type of the page's smallest size has room over the cells.
-void name_nodes(ReviewSheet& sheet, const MeshPlace& m, const Cluster& cluster) {
-    const MeshLayout::Boxes& node = m.layout.node;
-    const float size = sheet.paper().small, above = (node.padding.y - m.layout.tile.padding.y) * m.zoom;
-    if (node.count > kMostNamed || node.size < 2 || m.merged() || above < size + 2) return;
-    const TextStyle style{Face::regular, size, sheet.theme().secondary, 0};
-    for (std::int64_t i = 0; i < node.count; ++i) {
-        const Rect r = m.node(i);
-        const std::string name = std::string(domain_name(cluster)) + " " + std::to_string(i);
-        if (sheet.canvas().text_width(name, style) + 8 < r.w)
-            sheet.label({r.x + 4, r.y, r.w - 8, above}, name, style);
-    }
-}
-
-// Numbers the cells of a small cluster.
-void draw_ranks_in_cells(ReviewSheet& sheet, const MeshPlace& m, const Scene& scene) {
-    CellGrid grid = m.grid;
-    color_by_groups_on_page(sheet.theme(), scene, grid);
-    const float size = sheet.paper().small;
-    TextStyle style{Face::regular, size, sheet.theme().text, 0};
-    const std::string longest(std::to_string(std::max(0, grid.count - 1)).size(), '0');
-    if (grid.cell.y < size * 1.1f || sheet.canvas().text_width(longest, style) + 4 > grid.cell.x) return;
-    for (std::int64_t r = 0; r < grid.count; ++r) {
-        style.color = ink_on(grid.palette[cell_id(grid, r) % grid.palette_size]);
-        sheet.label(m.cell(r), std::to_string(r), style, Align::center);
-    }
-}
-
-}  // namespace
-
-void draw_mesh_figure(ReviewSheet& sheet, Rect room, const Reviewed& of, std::optional<GroupKind> kind) {
-    const Cluster& cluster = of.plan.cluster;
-    const Mesh& mesh = of.evaluation.mesh;
-    if (mesh.world <= 0 || cluster.gpus <= 0 || room.w < 20 || room.h < 20) return;
-    PrintedScene printed(of);
-    if (kind) printed.selection.choose(*kind);
-    const Scene& scene = printed.scene;
-    if (in_boxes(scene).pod > 0) room = room.inset(8, 0);  // its frame stands outside its cells
-    // The mesh is laid out as on the screen, and enlarged where the page's type is.
-    const float small = sheet.paper().small, line = small * 1.4f;
-    float zoom = std::max(1.0f, small / 11);
-    const TextStyle style{Face::regular, small, sheet.theme().secondary, 0};
-    const auto lay_out = [&](float height) { return lay_out_mesh(scene, {room.w, height}, 0.1f, zoom); };
-    MeshLayout layout = lay_out(room.h);
-    const float words =
-        layout.words.empty() ? 0 : sheet.canvas().paragraph_height(room.w, layout.words, style, line) + small;
-    const float high = words > 0 && room.h > 2 * words ? room.h - words : room.h;
-    layout = lay_out(high);
-    constexpr float kLeastZoom = 0.3f, kSmaller = 0.85f;
-    while (zoom > kLeastZoom && (layout.extent.x * zoom > room.w + 1 || layout.extent.y * zoom > high + 1)) {
-        zoom *= kSmaller;
-        layout = lay_out(high);
-    }
-    const CellGrid grid = seen(layout, {.zoom = zoom, .pan = {}}, room);
-    MeshPlace place{.layout = layout,
-                    .grid = grid,
-                    .zoom = zoom,
-                    .area = room,
-                    .ranks = scene.evaluation.mesh.world,
-                    .axes = axes_of(sheet.theme(), scene)};
-    place.tile = tile_axis(place.axes, layout.tile.size);
-    draw_still_mesh(sheet.canvas(), sheet.theme(), place, scene, small);
-    name_nodes(sheet, place, cluster);
-    if (!highlighted_groups(sheet.theme(), scene).shown) draw_ranks_in_cells(sheet, place, scene);
-    room.cut_top(layout.extent.y * zoom + small * 0.6f);
-    if (words > 0 && room.h >= words - small) sheet.canvas().paragraph(room, layout.words, style, line);
 }
 
 float draw_axis_words(ReviewSheet& sheet, Rect room, const Reviewed& of, GroupKind kind, bool draw) {
@@ -292,14 +115,22 @@ void draw_pipeline(ReviewSheet& sheet, Rect room, const Reviewed& of) {
     });
 }
 
-float memory_height(const ReviewSheet& sheet, const Memory& memory) {
-    constexpr float kOneBar = 130, kBars = 270;
-    return window_pixel(sheet) * (memory.stage.size() > 1 ? kBars : kOneBar);
+void draw_mesh_figure(ReviewSheet& sheet, Rect room, const Reviewed& of, std::optional<GroupKind> kind) {
+    draw_on_page(sheet, room, of, [kind](Ui& ui, Rect r, Scene& scene) {
+        if (kind) scene.selection.choose(*kind);
+        draw_still_mesh(ui, r, scene);
+    });
 }
 
-void draw_stages(ReviewSheet& sheet, Rect room, const Reviewed& of) {
-    draw_on_page(sheet, room, of, [](Ui& ui, Rect r, Scene& scene) {
+float memory_height(const ReviewSheet& sheet, const Memory& memory, MemoryPage page) {
+    constexpr float kOneBar = 130, kBars = 270;
+    return window_pixel(sheet) * (memory.stage.size() > 1 || page != MemoryPage::stages ? kBars : kOneBar);
+}
+
+void draw_held(ReviewSheet& sheet, Rect room, const Reviewed& of, MemoryPage page) {
+    draw_on_page(sheet, room, of, [page](Ui& ui, Rect r, Scene& scene) {
         MemoryViewState state;
+        state.page = page;
         const Rect head = r.cut_top(kHeadRow);
         (void)draw_memory(ui, head, r, scene, state, 1);
     });

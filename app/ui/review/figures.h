@@ -4,6 +4,7 @@
 #include "app/ui/kit/ui.h"
 #include "app/ui/review/sheet.h"
 #include "app/ui/scene/scene.h"
+#include "app/ui/views/memory/view.h"
 #include "core/decide/compare.h"
 #include "core/decide/scale.h"
 #include "core/evaluate.h"
@@ -42,8 +43,8 @@ struct PrintedScene {
     Scene scene;
 };
 
-// Draws every GPU in its node, coloured by its group of that kind; without a kind one rank's groups of every
-// axis stand out.
+// Draws the cells of the mesh, coloured by their group of that kind; without a kind one rank's groups of
+// every axis stand out.
 void draw_mesh_figure(ReviewSheet& sheet, Rect room, const Reviewed& of, std::optional<GroupKind> kind);
 // Draws the axis' name on its colour, its sentence below; returns the height. With `draw` false, it only
 // measures.
@@ -60,23 +61,6 @@ struct StageRun {
 // Precondition: the comparison is of two plans that have a step.
 void draw_way_figure(ReviewSheet& sheet, Rect room, const PlanComparison& comparison, double a_s, double b_s);
 
-// Shows what a figure becomes, one choice after another: a bar from what it was to what it is then.
-struct Course {
-    struct Row {
-        std::string name, why{};
-        double to = 0;
-        std::array<std::string, 2> figures{};  // in the columns at the right
-        Color color{}, ink{};                  // of the bar; of the last figure
-    };
-    std::array<std::string, 3> heads{};  // over the names and the figures
-    std::vector<Row> rows{};             // the first has no bar: there it begins
-    bool logarithmic = false;
-    std::optional<double> limit{};
-    std::string limit_words{};
-};
-[[nodiscard]] float course_height(const ReviewSheet& sheet, const Course& course);
-void draw_course(ReviewSheet& sheet, Rect room, const Course& course);
-
 using DrawView = std::function<void(Ui& ui, Rect room, Scene& scene)>;
 // Draws a view, or a part of one, in a part of the page, its type as large as the page's.
 void draw_on_page(ReviewSheet& sheet, Rect room, const Reviewed& of, const DrawView& draw);
@@ -85,8 +69,10 @@ void draw_on_page(ReviewSheet& sheet, Rect room, const Reviewed& of, const DrawV
 
 [[nodiscard]] float pipeline_height(const ReviewSheet& sheet, const Timeline& timeline);
 void draw_pipeline(ReviewSheet& sheet, Rect room, const Reviewed& of);
-[[nodiscard]] float memory_height(const ReviewSheet& sheet, const Memory& memory);
-void draw_stages(ReviewSheet& sheet, Rect room, const Reviewed& of);
+// Draws what each GPU holds, or what each choice saves of it.
+[[nodiscard]] float memory_height(const ReviewSheet& sheet, const Memory& memory,
+                                  MemoryPage page = MemoryPage::stages);
+void draw_held(ReviewSheet& sheet, Rect room, const Reviewed& of, MemoryPage page = MemoryPage::stages);
 // Draws what each axis sends over which link, and how much of it the step waits for. Precondition: it has a
 // step.
 void draw_traffic(ReviewSheet& sheet, Rect room, const Reviewed& of);

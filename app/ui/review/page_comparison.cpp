@@ -167,38 +167,6 @@ Table why_of_many(const PlanComparison& c) {
     return t;
 }
 
-// Draws the way from A to B, one edit after another: as a table below what stands on the page; where it needs
-// a slide of its own, as a picture.
-void draw_way(ReviewSheet& sheet, const ReviewContent& content) {
-    const PlanComparison& c = *content.comparison;
-    const Table table = path_table(c);
-    const std::string title = "From A to B, each time the edit that gains most";
-    const float line = sheet.paper().line(), behind = line + sheet.table_start(table);
-    const Evaluation& a = content.evaluations[content.compared(0)];
-    const bool joins = !sheet.paper().one_a_page && sheet.left() >= behind + line;
-    if (!sheet.paper().wide || joins || !a.step) {
-        sheet.head(title, behind);
-        sheet.table(table);
-        return;
-    }
-    const Theme& t = sheet.theme();
-    const auto held = [&](double bytes, MemoryFit fit) {
-        return memory_text(bytes, Zeros::kept) + ", " + std::string(name_of(fit));
-    };
-    const auto row = [&](const std::string& name, double step_s, double bytes, MemoryFit fit) {
-        return Course::Row{name,        "",
-                           step_s,      {time_text(step_s), held(bytes, fit)},
-                           t.secondary, fit == MemoryFit::no ? t.bad : t.text};
-    };
-    Course course{.heads = {"edit", "step", "fullest GPU"}};
-    course.rows.push_back(row("A", a.step->time_s, a.memory.peak(), fit_of_plan(a)));
-    for (const PathEdit& e : c.path)
-        course.rows.push_back(row(typeset(e.edit), e.step_s, e.memory_bytes, e.fit));
-    const float high = std::min(course_height(sheet, course), sheet.whole() - 4 * line);
-    sheet.head(title, high);
-    draw_course(sheet, sheet.take_grown(high, 1.8f * high), course);
-}
-
 // Draws what differs between all plans, their figures, and why; the way from one to the other, of two.
 void comparison_tables(ReviewSheet& sheet, const ReviewContent& content) {
     const PlanComparison& c = *content.comparison;
@@ -229,7 +197,10 @@ void comparison_tables(ReviewSheet& sheet, const ReviewContent& content) {
     if (!content.request.second_is_a && !sheet.paper().one_a_page && !c.why.empty()
         && sheet.left() >= candidates_height(sheet, content))
         candidate_figures(sheet, content);
-    if (c.path.size() > 1) draw_way(sheet, content);  // one edit is all that differs
+    if (c.path.size() < 2) return;  // one edit is all that differs
+    const Table way = path_table(c);
+    sheet.head("From A to B, each time the edit that gains most", line + sheet.table_start(way));
+    sheet.table(way);
 }
 
 void name_plans(ReviewSheet& sheet, const ReviewContent& content) {
@@ -459,21 +430,15 @@ std::string layout_words(const Reviewed& of) {
 // Draws what the axes in use are called, each on its colour; returns the height.
 float draw_axis_names(ReviewSheet& sheet, Rect room, const Reviewed& of, const std::vector<GroupKind>& axes,
                       bool draw) {
-    const float line = sheet.paper().line(), mark = sheet.paper().body * 0.8f;
-    float x = 0, y = 0;
-    for (const GroupKind kind : axes) {
-        const std::string name = axis_label(kind) + " " + with_commas(of.evaluation.groups[kind].degree);
-        const float w = mark + 8 + sheet.canvas().text_width(name, sheet.strong()) + 2;
-        if (x > 0 && x + w > room.w) x = 0, y += line;
-        const Rect at{room.x + x, room.y + y, w, line};
-        if (draw) {
-            sheet.canvas().rect({at.x, at.center().y - mark / 2, mark, mark}, color_of(sheet.theme(), kind),
-                                3);
-            sheet.label({at.x + mark + 8, at.y, w - mark - 8, line}, name, sheet.strong());
-        }
-        x += w + sheet.paper().body;
-    }
-    return y + line;
+    Ink ink = sheet.ink();
+    ink.faint = ink.strong;
+    const float mark = sheet.paper().body * 0.8f;
+    LegendLines lines{
+        .ink = ink, .room = room, .mark = {mark, mark}, .apart = sheet.paper().body, .draw = draw};
+    for (const GroupKind kind : axes)
+        lines.item(axis_label(kind) + " " + with_commas(of.evaluation.groups[kind].degree),
+                   [&](Rect box) { ink.canvas.rect(box, color_of(ink.theme, kind), 3); });
+    return ink.line * static_cast<float>(lines.lines);
 }
 
 // Draws figures at the left, the mesh at the right: one rank's groups of every axis, in a small cluster those

@@ -220,13 +220,6 @@ void draw_name(ReviewSheet& sheet, Rect room, const ReviewContent& content, std:
     if (i > 0) write(change.empty() ? "as A" : change, sheet.faint());
 }
 
-void fill_on_paper(ReviewSheet& sheet, Rect bar, const StepSlice& s) {
-    if (s.part == StepPart::exposed)
-        fill_axis(sheet.canvas(), sheet.theme(), bar, s.group);
-    else
-        fill_part(sheet.canvas(), sheet.theme(), bar, s);
-}
-
 // Returns the parts that the bars have, each once, as the first plan has them.
 std::vector<StepSlice> parts_of_all(const ReviewContent& content) {
     std::vector<StepSlice> out;
@@ -241,26 +234,17 @@ std::vector<StepSlice> parts_of_all(const ReviewContent& content) {
     return out;
 }
 
-// Names the parts in as many lines as they need, and returns how many; without `draw` it counts only.
-std::size_t parts_legend(ReviewSheet& sheet, const std::vector<StepSlice>& parts, bool draw) {
-    const float line = sheet.paper().line(), mark = sheet.paper().body * 1.4f;
-    const TextStyle style{Face::regular, sheet.paper().small, sheet.theme().secondary, 0};
-    const auto new_row = [&] { return draw ? sheet.take(line) : Rect{0, 0, sheet.width(), line}; };
-    Rect row = new_row();
-    std::size_t rows = 1;
-    for (const StepSlice& s : parts) {
-        const std::string name = part_name(s);
-        const float w = mark + 6 + sheet.canvas().text_width(name, style) + 2;
-        if (w > row.w) row = new_row(), ++rows;
-        Rect item = row.cut_left(w);
-        row.cut_left(sheet.paper().small);
-        if (!draw) continue;
-        const Rect sample = item.cut_left(mark);
-        fill_on_paper(sheet, {sample.x, sample.y + line * 0.2f, mark, line * 0.6f}, s);
-        item.cut_left(6);
-        sheet.label(item, name, style);
-    }
-    return rows;
+// Names the parts in as many lines as they need, and returns how many; without `draw` it counts them only.
+int parts_legend(ReviewSheet& sheet, const std::vector<StepSlice>& parts, Rect room, bool draw) {
+    Ink ink = sheet.ink();
+    ink.faint.size = sheet.paper().small;
+    LegendLines out{.ink = ink,
+                    .room = room,
+                    .mark = {sheet.paper().body * 1.4f, ink.line * 0.6f},
+                    .apart = sheet.paper().small,
+                    .draw = draw};
+    for (const StepSlice& s : parts) out.item(part_name(s), [&](Rect mark) { fill_part(ink, mark, s); });
+    return out.lines;
 }
 
 // Returns true if a plan fits with the usual buffers only, which a line says.
@@ -271,8 +255,8 @@ bool any_nearly_full(const ReviewContent& content) {
 
 // Returns the height of what stands below the plans.
 float height_below(ReviewSheet& sheet, const ReviewContent& content) {
-    const std::size_t lines =
-        parts_legend(sheet, parts_of_all(content), false) + (any_nearly_full(content) ? 1 : 0);
+    const int lines = parts_legend(sheet, parts_of_all(content), {0, 0, sheet.width(), 0}, false)
+                      + (any_nearly_full(content) ? 1 : 0);
     return sheet.paper().line() * (static_cast<float>(lines) + 0.2f);
 }
 
@@ -280,12 +264,8 @@ void draw_step_bar(ReviewSheet& sheet, Rect room, const Step& step, const Candid
     const float line = sheet.paper().line();
     Rect words = room.cut_top(line);
     sheet.label(words, time_text(step.time_s) + "  ·  MFU " + percent(step.mfu), sheet.strong());
-    Rect bar{room.x, room.y, static_cast<float>(step.time_s / scale.step_s) * room.w, scale.bar};
-    for (const StepSlice& s : joined(waterfall(step), is_below_peak, StepPart::products)) {
-        const auto x = [&](double t) { return bar.x + static_cast<float>(t / step.time_s) * bar.w; };
-        fill_on_paper(sheet,
-                      {x(s.from_s), bar.y, std::max(0.5f, x(s.from_s + s.time_s) - x(s.from_s)), bar.h}, s);
-    }
+    draw_step_bar(sheet.ink(), {room.x, room.y, room.w, scale.bar},
+                  joined(waterfall(step), is_below_peak, StepPart::products), scale.step_s);
 }
 
 void draw_memory_of(ReviewSheet& sheet, Rect room, const Evaluation& e, const CandidateScale& scale) {
@@ -380,7 +360,9 @@ void candidate_figures(ReviewSheet& sheet, const ReviewContent& content) {
                                 e.memory.stage[static_cast<std::size_t>(e.memory.peak_stage)].most()});
     }
     for (std::size_t i = 0; i < content.plans.size(); ++i) draw_candidate(sheet, content, i, scale);
-    parts_legend(sheet, parts_of_all(content), true);
+    const std::vector<StepSlice> parts = parts_of_all(content);
+    const int lines = parts_legend(sheet, parts, {0, 0, sheet.width(), 0}, false);
+    parts_legend(sheet, parts, sheet.take(line * static_cast<float>(lines)), true);
     if (any_nearly_full(content))
         sheet.words("* with the usual buffers, not with the largest that were measured", sheet.faint());
     sheet.gap();
@@ -490,55 +472,29 @@ std::string held_words(const Memory& m) {
            + memory_text(peak.most(), Zeros::kept) + ".";
 }
 
-std::vector<SavingStep> savings_of_plan(const Reviewed& of) {
-    std::vector<double> in_flight;
-    for (const StageMemory& s : of.evaluation.memory.stage) in_flight.push_back(s.in_flight);
-    return savings(of.plan, in_flight);
-}
-
-// Returns the way from the whole model on one GPU to the plan. The scale is logarithmic: the first may be a
-// thousand times the last.
-Course course_of(const ReviewSheet& sheet, const Memory& m, const std::vector<SavingStep>& steps) {
-    Course out{.heads = {"after", "saved", "holds"},
-               .logarithmic = true,
-               .limit = m.hbm,
-               .limit_words = "a GPU has " + memory_text(m.hbm, Zeros::kept)};
-    for (const SavingStep& s : steps) {
-        const double held = s.fullest.total();
-        const Color color =
-            s.what == Saving::axis ? color_of(sheet.theme(), group_of(s.axis)) : sheet.theme().secondary;
-        out.rows.push_back({label_of(s),
-                            std::string(reason_of(s)),
-                            held,
-                            {typeset(memory_text(s.saved, Zeros::kept)), memory_text(held, Zeros::kept)},
-                            color,
-                            held > m.hbm ? sheet.theme().bad : sheet.theme().text});
-    }
-    if (!out.rows.empty()) out.rows.front().figures[0].clear();
-    return out;
-}
-
-// Draws it as a table below what stands on the page; where it needs a slide of its own, as a picture.
+// Draws the way from the whole model on one GPU to the plan as a table; where it needs a slide of its own,
+// with the view's picture above it.
 void draw_headroom(ReviewSheet& sheet, const Reviewed& of) {
-    const std::vector<SavingStep> steps = savings_of_plan(of);
+    const std::vector<SavingStep> steps = savings_of(of.plan, of.evaluation);
     const Table table =
         without(savings_table(steps), {"parameters", "gradients", "optimizer", "activations", "buffers"});
-    const std::string words =
-        "The fullest GPU, from the whole model on one GPU to this plan, one choice after another";
     const float line = sheet.paper().line(), behind = line + sheet.table_start(table);
-    const bool joins =
-        !sheet.paper().one_a_page && sheet.left() >= behind + sheet.paper().head * 1.35f + line * 0.25f;
-    if (joins || !sheet.paper().wide || steps.empty()) {
-        sheet.head("What leaves the headroom", behind);
-        sheet.words(words + ".", sheet.faint());
-        sheet.table(table);
-        return;
+    const bool one = sheet.paper().one_a_page;
+    const bool joins = !one && sheet.left() >= behind + sheet.paper().head * 1.35f + line * 0.25f;
+    const std::string title = "What leaves the headroom";
+    if (!joins && sheet.paper().wide && !steps.empty()) {
+        const float most = memory_height(sheet, of.evaluation.memory, MemoryPage::saved),
+                    rest = sheet.whole() - 4 * line - sheet.table_in({0, 0, sheet.width(), 0}, table, false),
+                    high = one ? most : std::clamp(rest, 0.5f * most, most);
+        sheet.head(title, high);
+        draw_held(sheet, one ? sheet.take_grown(high, 1.6f * high) : sheet.take(high), of, MemoryPage::saved);
+        one ? sheet.head(title + ", choice by choice", behind) : sheet.gap();
+    } else {
+        sheet.head(title, behind);
     }
-    const Course course = course_of(sheet, of.evaluation.memory, steps);
-    const float high = std::min(course_height(sheet, course), sheet.whole() - 4 * line);
-    sheet.head("What leaves the headroom", line + high);
-    sheet.words(words + ". The scale is logarithmic.", sheet.faint());
-    draw_course(sheet, sheet.take_grown(high, 1.8f * high), course);
+    sheet.words("The fullest GPU, from the whole model on one GPU to this plan, one choice after another.",
+                sheet.faint());
+    sheet.table(table);
 }
 
 }  // namespace
@@ -568,7 +524,7 @@ void memory_page(ReviewSheet& sheet, const ReviewContent& content) {
     sheet.words(held_words(m), sheet.strong());
     sheet.gap(0.3f);
     const float bars = memory_height(sheet, m);
-    draw_stages(sheet, sheet.take_grown(bars, 1.4f * bars), of);
+    draw_held(sheet, sheet.take_grown(bars, 1.4f * bars), of);
     sheet.gap();
     const Table stages = stages_of(m);
     const float line = sheet.paper().line();

@@ -603,7 +603,7 @@ void draw_report_figure(ReviewSheet& sheet, const Reviewed& of, ReportFigure fig
     const Evaluation& e = of.evaluation;
     switch (figure) {
     case ReportFigure::placement: draw_axes_grid(sheet, of, axes_in_use(e)); break;
-    case ReportFigure::memory: draw_stages(sheet, sheet.take(memory_height(sheet, e.memory)), of); break;
+    case ReportFigure::memory: draw_held(sheet, sheet.take(memory_height(sheet, e.memory)), of); break;
     case ReportFigure::time: {
         RowChart parts = step_rows(sheet.ink(), *e.step, e.step->time_s);
         draw_chart(sheet.ink(), sheet.take(chart_height(sheet.ink(), parts)), parts);

@@ -533,7 +533,7 @@ void ReviewSheet::table(const Table& exact) {
         draw_part(t, part);
         gap(0.6f);
     }
-    if (t.left_out > 0) words("and " + std::to_string(t.left_out) + " more rows, not listed", faint());
+    if (t.left_out > 0) words(and_more(t.left_out, " rows, not listed"), faint());
 }
 
 float ReviewSheet::table_in(Rect room, const Table& exact, bool draw) {

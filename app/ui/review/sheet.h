@@ -139,7 +139,8 @@ class ReviewSheet {
             strong(),
             faint(),
             paper_.line(),
-            [this](Rect r, std::string_view words, const TextStyle& s, Align a) { label(r, words, s, a); }};
+            [this](Rect r, std::string_view words, const TextStyle& s, Align a) { label(r, words, s, a); },
+            true};
     }
 
   private:

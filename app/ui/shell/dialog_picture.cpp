@@ -279,7 +279,6 @@ std::string figures_of(const GalleryPlan& g) {
 }
 
 void draw_thumbnail(Ui& ui, Rect room, const GalleryPlan& g, const Presets& presets) {
-    if (g.evaluation.mesh.world < 1 || room.h < 10) return;
     Selection plain;
     // Without tensor parallelism the first axis in use is coloured.
     const GroupKind kind = kind_of_loaf(g.evaluation.groups, GroupKind::tp);
@@ -293,7 +292,7 @@ void draw_thumbnail(Ui& ui, Rect room, const GalleryPlan& g, const Presets& pres
                       .hover = none,
                       .next_hover = unused};
     const Canvas::Clip clip = ui.canvas().clip(room.inset(-2));
-    draw_mesh_in(ui.canvas(), ui.theme(), room, scene, 9);
+    draw_still_mesh(ui, room, scene);
 }
 
 bool draw_card(Ui& ui, Rect card, std::size_t i, const GalleryPlan& g, const Presets& presets) {

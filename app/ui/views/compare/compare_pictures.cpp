@@ -8,6 +8,8 @@
 #include "app/ui/views/compare/view.h"
 #include "app/ui/views/memory/view.h"
 #include "app/ui/views/mesh/mesh_draw.h"
+#include "app/ui/views/step/view.h"
+#include "app/ui/views/timeline/timeline_parts.h"
 #include "core/step/step.h"
 #include "core/teach/glossary.h"
 
@@ -21,57 +23,20 @@ namespace {
 constexpr float kLetter = 92;
 constexpr float kLettered = 8, kLetterRow = 14;  // a bar's least width for its letter, the letter's row
 
-struct Slice {
-    StepSlice of;
-    Rect at;
-};
-
-std::vector<Slice> draw_step_bar(Ui& ui, Rect bar, const Step& step, double longest) {
-    Canvas& c = ui.canvas();
-    std::vector<Slice> out;
-    for (const StepSlice& s : joined(waterfall(step), is_of_compute, StepPart::compute)) {
-        const auto x = [&](double t) { return bar.x + static_cast<float>(t / longest) * bar.w; };
-        const Rect r{x(s.from_s), bar.y, x(s.from_s + s.time_s) - x(s.from_s), bar.h};
-        out.push_back({s, r});
-        const Color color = color_of_part(ui.theme(), s);
-        fill_part(c, ui.theme(), r, s);
-        if (r.w > 3) c.line({r.right(), r.y}, {r.right(), r.bottom()}, ui.theme().window);
-        const std::string words = label_of(s) + " " + significant(s.time_s);
-        const TextStyle style = ui.style(12, Tone::text, Face::semibold).in(ink_on(color));
-        if (const float w = c.text_width(words, style); w + 16 <= r.w) {
-            if (s.part == StepPart::bubble || s.part == StepPart::uneven)  // hatching is no ground for type
-                c.rect({r.x + 4, r.center().y - 9, w + 8, 18}, color, 2);
-            c.text_in(r.inset(8, 0), words, style);
-        }
-        if (ui.hovers(r))
-            ui.tooltip(label_of(s) + "\n" + time_text(s.time_s) + ", " + percent(s.time_s / step.time_s)
-                       + " of the step");
-    }
-    return out;
-}
-
 bool same_part(const StepSlice& a, const StepSlice& b) {
     return a.part == b.part && (a.part != StepPart::exposed || a.group == b.group);
 }
 
 // The letter stands below the bar, where no line runs through it.
-void draw_memory_bar(Ui& ui, Rect column, double px_per_byte, const StageMemory& s, double hbm, bool b) {
+void draw_memory_of(Ui& ui, Rect column, double px_per_byte, const StageMemory& s, double hbm, bool b) {
     Canvas& c = ui.canvas();
-    float y = column.bottom();
-    for (std::size_t i = 0; i < kCategoryCount; ++i) {
-        const auto h = static_cast<float>(bytes_at(s, i) * px_per_byte);
-        const Rect part{column.x, y - h, column.w, h};
-        y -= h;
-        if (h <= 0) continue;
-        fill_memory(c, ui.theme(), part, static_cast<MemoryCategory>(i), b ? 1.0f : 0.62f);
-    }
-    const float line = column.bottom() - static_cast<float>(hbm * px_per_byte);
-    if (y < line - 0.5f) hatch_over(c, ui.theme(), {column.x, y, column.w, line - y});
-    if (column.w >= kLettered) {
-        TextStyle st = ui.style(11, b ? Tone::text : Tone::secondary);
-        c.text_in({column.x - 4, column.bottom() + 1, column.w + 8, kLetterRow - 1}, b ? "B" : "A", st,
-                  Align::center);
-    }
+    const MemoryParts parts = memory_parts(column, s, px_per_byte, true);
+    fill_memory(c, ui.theme(), parts, b ? 1.0f : 0.62f);
+    const float line = column.bottom() - static_cast<float>(hbm * px_per_byte), top = parts.back().y;
+    if (top < line - 0.5f) hatch_over(c, ui.theme(), {column.x, top, column.w, line - top});
+    if (column.w < kLettered) return;
+    c.text_in({column.x - 4, column.bottom() + 1, column.w + 8, kLetterRow - 1}, b ? "B" : "A",
+              ui.style(11, b ? Tone::text : Tone::secondary), Align::center);
 }
 
 constexpr std::array<GroupKind, 7> kOffered{GroupKind::tp,       GroupKind::cp,           GroupKind::pp,
@@ -102,88 +67,30 @@ void draw_mesh_of(Ui& ui, Rect room, const Scene& from, std::string_view letter,
     ui.canvas().text_in(head.cut_left(18), letter, ui.title());
     ui.label(head, words, ui.small());
     room.cut_top(2);
-    if (room.h < 20 || room.w < 20 || e.mesh.world < 1) return;
-    constexpr float kLine = 16;
-    if (in_boxes(scene).pod > 0) room = room.inset(4, 0);  // its frame stands outside its cells
-    Rect foot;
-    if (room.h > 4 * kLine) foot = room.cut_bottom(kLine);
-    const MeshLayout layout = draw_mesh_in(ui.canvas(), ui.theme(), room, scene, 11);
-    const TextStyle small = ui.style(11, Tone::secondary);
-    if (ui.canvas().text_width(layout.words, small) > foot.w) return;
-    foot.y = std::min(foot.y, room.y + layout.extent.y + 2);
-    ui.canvas().text_in(foot, layout.words, small);
+    draw_still_mesh(ui, room, scene);
 }
 
-constexpr float kLeastRow = 3, kLeastOp = 1.5f;
-
-// Draws one device: ops of some pixels one by one, narrower ones as runs of the colour that most of them
-// have.
-void draw_device(Ui& ui, Rect row, const Timeline& t, std::size_t device, double px_per_s) {
-    Canvas& c = ui.canvas();
-    const float gap = row.h > 6 ? 1.0f : 0.0f;
-    float from = -1, to = -1;
-    Color run{};
-    const auto end_run = [&] {
-        if (from >= 0) c.rect({from, row.y, std::max(to - from, 1.0f), row.h - gap}, run);
-        from = -1;
-    };
-    for (std::size_t i = t.order.begin[device]; i < t.order.begin[device + 1]; ++i) {
-        const float x0 = row.x + static_cast<float>(t.start[i] * px_per_s),
-                    x1 = row.x + static_cast<float>(t.end[i] * px_per_s);
-        const Color color = color_of(ui.theme(), t.order.ops[i].kind);
-        if (x1 - x0 >= kLeastOp) {
-            end_run();
-            c.rect({x0, row.y, std::max(x1 - x0 - (x1 - x0 > 4 ? 1.0f : 0.0f), 1.0f), row.h - gap}, color);
-            continue;
-        }
-        if (from >= 0 && (x0 > to + 1 || x1 - from > kLeastOp * 2)) end_run();
-        if (from < 0) from = x0, run = color;
-        run = mix(run, color, 0.5f);
-        to = x1;
-    }
-    end_run();
-}
-
-// Draws the time after the pipeline: transfers of data parallelism that do not hide, the optimizer,
-// stragglers.
-void draw_tail(Ui& ui, Rect rows, const Evaluation& e, double px_per_s) {
-    const StepTail tail = step_tail(*e.step, e.comm);
-    double at = e.timeline.makespan;
-    const auto part = [&](double seconds, Color color, const std::string& name) {
-        if (seconds <= 0) return;
-        const Rect r{rows.x + static_cast<float>(at * px_per_s), rows.y,
-                     std::max(1.0f, static_cast<float>(seconds * px_per_s)), rows.h};
-        ui.canvas().rect(r, color);
-        if (ui.hovers(r)) ui.tooltip(name + "\n" + time_text(seconds));
-        at += seconds;
-    };
-    const Theme& t = ui.theme();
-    for (const GroupKind k : all_of<GroupKind>()) {
-        part(tail.exposed_s[k], color_of(t, k), std::string(name_of(k)) + " exposed");
-    }
-    part(tail.optimizer_s, color_of_part(t, {.part = StepPart::optimizer}), "optimizer");
-    part(tail.straggler_s, color_of_part(t, {.part = StepPart::straggler}), "stragglers");
-}
-
-void draw_line(Ui& ui, Rect room, std::string_view letter, const Evaluation& e, double px_per_s) {
+// Draws the devices as the view Timeline does, all or some of them.
+void draw_line(Ui& ui, Rect room, std::string_view letter, const Evaluation& e, const TimeScale& scale,
+               const ShownTimeline& shown, SeenBlocks& blocks) {
+    constexpr float kLeastRow = 3, kMostRow = 22;
     Canvas& c = ui.canvas();
     c.text_in({room.x - 24, room.y, 20, std::min(room.h, 20.0f)}, letter, ui.title());
-    if (!e.step) return;
-    const std::size_t devices = e.timeline.device.size();
-    if (devices == 0 || !e.timeline.complete) {
+    if (!e.timeline.complete || e.timeline.empty()) {
         c.text_in(room, "no replay: too many operations", ui.small());
         return;
     }
-    const auto most = static_cast<std::size_t>(std::max(1.0f, room.h / kLeastRow));
-    const std::size_t every = (devices + most - 1) / most, shown = (devices + every - 1) / every;
-    const float h = std::min(room.h / static_cast<float>(shown), 22.0f);
-    for (std::size_t k = 0; k < shown; ++k)
-        draw_device(ui, {room.x, room.y + static_cast<float>(k) * h, room.w, h}, e.timeline, k * every,
-                    px_per_s);
-    draw_tail(ui, {room.x, room.y, room.w, h * static_cast<float>(shown)}, e, px_per_s);
+    const auto devices = static_cast<int>(e.timeline.device.size());
+    const int most = std::max(1, static_cast<int>(room.h / kLeastRow)), every = (devices + most - 1) / most,
+              drawn = (devices + every - 1) / every;
+    const RowPlace rows{room, std::min(room.h / static_cast<float>(drawn), kMostRow), 0};
+    RowPainter painter(ui, e, shown, scale, blocks);
+    painter.expect_rows(drawn);
+    for (int k = 0; k < drawn; ++k) painter.row(rows.row(k), k * every);
+    draw_tail(ui, shown.tail, e.timeline.makespan,
+              {room.x, room.y, room.w, rows.row_h * static_cast<float>(drawn)}, scale);
     if (every > 1 && ui.hovers(room))
-        ui.tooltip(std::to_string(devices) + " devices\neach " + ordinal(static_cast<std::int64_t>(every))
-                   + " has a row");
+        ui.tooltip(std::to_string(devices) + " devices\neach " + ordinal(every) + " has a row");
 }
 
 }  // namespace
@@ -205,12 +112,21 @@ void draw_two_steps(Ui& ui, Rect room, const ComparedPair& pair) {
     const float after = 132;  // for the difference
     Rect bars{room.x + kLetter, room.y, room.w - kLetter - after, bar_h};
     letter({room.x, bars.y, kLetter, bar_h}, "A", a);
-    const std::vector<Slice> upper = draw_step_bar(ui, bars, a, longest);
+    const auto draw_bar = [&](const Step& step) {
+        const std::vector<DrawnPart> out = draw_step_bar(
+            ink_of(ui), bars, joined(waterfall(step), is_of_compute, StepPart::compute), longest);
+        for (const DrawnPart& p : out)
+            if (ui.hovers(p.at))
+                ui.tooltip(label_of(p.of) + "\n" + time_text(p.of.time_s) + ", "
+                           + percent(p.of.time_s / step.time_s) + " of the step");
+        return out;
+    };
+    const std::vector<DrawnPart> upper = draw_bar(a);
     bars.y += bar_h + between;
     letter({room.x, bars.y, kLetter, bar_h}, "B", b);
-    const std::vector<Slice> lower = draw_step_bar(ui, bars, b, longest);
-    for (const Slice& u : upper)
-        for (const Slice& l : lower) {
+    const std::vector<DrawnPart> lower = draw_bar(b);
+    for (const DrawnPart& u : upper)
+        for (const DrawnPart& l : lower) {
             if (!same_part(u.of, l.of)) continue;
             c.polygon({{u.at.x, u.at.bottom()},
                        {u.at.right(), u.at.bottom()},
@@ -249,8 +165,8 @@ void draw_two_memories(Ui& ui, Rect room, const ComparedPair& pair) {
         const float w = step * 0.4f;
         const Rect ca{plot.x + static_cast<float>(k) * step, plot.y, w, plot.h},
             cb{ca.x + w + 1, ca.y, w, ca.h};
-        if (i < a.stage.size()) draw_memory_bar(ui, ca, px, a.stage[i], a.hbm, false);
-        if (i < b.stage.size()) draw_memory_bar(ui, cb, px, b.stage[i], b.hbm, true);
+        if (i < a.stage.size()) draw_memory_of(ui, ca, px, a.stage[i], a.hbm, false);
+        if (i < b.stage.size()) draw_memory_of(ui, cb, px, b.stage[i], b.hbm, true);
         if (ui.hovers({ca.x, ca.y, 2 * w + 1, ca.h})) {
             std::string words = stages > 1 ? "stage " + std::to_string(i) : "each GPU";
             if (i < a.stage.size()) words += "\nA " + memory_text(a.stage[i].total());
@@ -309,7 +225,7 @@ void draw_two_meshes(Ui& ui, Rect room, Scene& scene, const ComparedPair& pair) 
     draw_mesh_of(ui, room, scene, "B", pair.b, pair.eb, kind);
 }
 
-void draw_two_timelines(Ui& ui, Rect room, const ComparedPair& pair) {
+void draw_two_timelines(Ui& ui, Rect room, const ComparedPair& pair, ComparedTimelines& kept) {
     Canvas& c = ui.canvas();
     ui.section(room.cut_top(20), "TIMELINES ON ONE TIME AXIS");
     if (!pair.ea.step || !pair.eb.step || room.h < 60) return;
@@ -317,7 +233,6 @@ void draw_two_timelines(Ui& ui, Rect room, const ComparedPair& pair) {
     room.cut_right(56);
     const double a_s = pair.ea.step->time_s, b_s = pair.eb.step->time_s, longest = std::max(a_s, b_s);
     const Rect ticks = room.cut_bottom(20);
-    const double px = static_cast<double>(room.w) / longest;
     const PlotScale scale{0, longest, ScaleKind::linear, room.x, room.right()};
     const std::vector<double> at = round_ticks(scale, std::max(2, static_cast<int>(room.w / 140)));
     for (const double t : at) {
@@ -328,8 +243,8 @@ void draw_two_timelines(Ui& ui, Rect room, const ComparedPair& pair) {
     const float gap = 10;
     const Rect first = room.cut_top((room.h - gap) / 2);
     room.cut_top(gap);
-    draw_line(ui, first, "A", pair.ea, px);
-    draw_line(ui, room, "B", pair.eb, px);
+    draw_line(ui, first, "A", pair.ea, {0, longest, first}, *kept.shown[0], kept.blocks[0]);
+    draw_line(ui, room, "B", pair.eb, {0, longest, room}, *kept.shown[1], kept.blocks[1]);
     const auto end = [&](double s, Rect row, Color color) {
         const float x = scale.at(s);
         c.line({x, row.y}, {x, row.bottom()}, color, 1.5f, Dash::dashed);

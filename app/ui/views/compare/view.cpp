@@ -228,7 +228,7 @@ constexpr float kWhyShare = 0.48f, kWhyShareOfPicture = 0.56f;  // of the width
 
 // Draws three rows: the step and why; meshes, memory and differences; the timelines.
 void draw_wide(Ui& ui, Rect& room, float height, Scene& scene, const ComparedPair& pair,
-               const PlanComparison& shown, const ComparePath& path) {
+               const PlanComparison& shown, const ComparePath& path, ComparedTimelines& timelines_of) {
     const bool picture = ui.state().for_picture;
     const float least_timelines = picture ? 110.0f : 130.0f, least_middle = picture ? 145.0f : 170.0f;
     const float lists = fields_height(shown) + path_height(path),
@@ -261,12 +261,12 @@ void draw_wide(Ui& ui, Rect& room, float height, Scene& scene, const ComparedPai
     draw_fields(ui, right, shown);
     if (!pair.proposed) draw_path(ui, right, path, pair);
     rule(ui, room);
-    draw_two_timelines(ui, room.cut_top(timelines), pair);
+    draw_two_timelines(ui, room.cut_top(timelines), pair, timelines_of);
 }
 
 // Draws the parts one under the other, to be scrolled.
 void draw_narrow(Ui& ui, Rect& room, Scene& scene, const ComparedPair& pair, const PlanComparison& shown,
-                 const ComparePath& path) {
+                 const ComparePath& path, ComparedTimelines& timelines) {
     draw_two_steps(ui, room.cut_top(150), pair);
     room.cut_top(kGap);
     const WhyRows rows = why_rows(ui, room.w, shown);
@@ -277,7 +277,7 @@ void draw_narrow(Ui& ui, Rect& room, Scene& scene, const ComparedPair& pair, con
     room.cut_top(kGap);
     draw_two_memories(ui, room.cut_top(190), pair);
     room.cut_top(kGap);
-    draw_two_timelines(ui, room.cut_top(170), pair);
+    draw_two_timelines(ui, room.cut_top(170), pair, timelines);
     room.cut_top(kGap);
     draw_two_meshes(ui, room.cut_top(230), scene, pair);
 }
@@ -317,6 +317,12 @@ Effects draw_compare(Ui& ui, Rect head_row, Rect room, Scene& scene, CompareView
     const ComparedPair pair =
         proposes ? ComparedPair{scene.plan, scene.evaluation, *other.plan, *other.evaluation, true}
                  : ComparedPair{*other.plan, *other.evaluation, scene.plan, scene.evaluation};
+    for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
+        const Evaluation& e = i == 0 ? pair.ea : pair.eb;
+        if (!e.timeline.empty())
+            keep_shown(i == 0 ? pair.a : pair.b, e, revision, static_cast<int>(state.version), {},
+                       state.timelines.shown[i]);
+    }
     const ComparePath none;
     const ComparePath& path = proposes ? none : state.path;
     const float height = room.h;
@@ -328,9 +334,9 @@ Effects draw_compare(Ui& ui, Rect head_row, Rect room, Scene& scene, CompareView
     // A window can be scrolled, and between its panels the reasons would be a few words wide.
     constexpr float kWideInWindow = 1280;
     if (room.w >= (ui.state().for_picture ? kWide : kWideInWindow))
-        draw_wide(ui, area.room, height - (area.room.y - begun), scene, pair, shown, path);
+        draw_wide(ui, area.room, height - (area.room.y - begun), scene, pair, shown, path, state.timelines);
     else
-        draw_narrow(ui, area.room, scene, pair, shown, path);
+        draw_narrow(ui, area.room, scene, pair, shown, path, state.timelines);
     if (!out.edit) out.edit = std::move(edit);
     return out;
 }
@@ -509,8 +515,7 @@ std::size_t rows_in(Rect room, std::size_t rows) {
 }
 
 void more_rows(Ui& ui, Rect& room, std::size_t more) {
-    if (more > 0 && room.h >= kRow)
-        ui.canvas().text_in(room.cut_top(kRow), "… and " + std::to_string(more) + " more", ui.small());
+    if (more > 0 && room.h >= kRow) ui.canvas().text_in(room.cut_top(kRow), and_more(more), ui.small());
 }
 
 Words difference_cell(Ui& ui, float width, double by, bool bold) {

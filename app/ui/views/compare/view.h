@@ -6,9 +6,11 @@
 #include "app/ui/kit/job.h"
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
+#include "app/ui/views/timeline/view.h"
 #include "core/decide/compare.h"
 #include "core/evaluate.h"
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -27,6 +29,12 @@ struct KeptPlan {
 // Holds the edits from A to B. The key is the revision of the open plan and the version of the kept ones.
 using ComparePath = Kept<std::vector<PathEdit>, std::pair<std::uint64_t, std::uint64_t>>;
 
+// Holds what is drawn of the timelines of A and B: by the same key.
+struct ComparedTimelines {
+    std::array<KeptTimeline, 2> shown;
+    std::array<SeenBlocks, 2> blocks;
+};
+
 struct CompareViewState {
     std::vector<KeptPlan> kept;  // A, then C, D ...
     std::uint64_t version = 0;   // grows with `kept` and `proposal`
@@ -35,6 +43,7 @@ struct CompareViewState {
     bool awaits_proposal = false;  // the plan was edited, and no search has answered yet
     ComparePath path;
     Kept<PlanComparison, std::pair<std::uint64_t, std::uint64_t>> shown;  // by revision and version
+    ComparedTimelines timelines;
     ScrollState scroll;
 
     void propose(const Plan& plan) {
@@ -130,7 +139,7 @@ void draw_two_meshes(Ui& ui, Rect room, Scene& scene, const ComparedPair& pair);
 // Draws bars of each stage, A's and B's side by side, against the GPU's memory.
 void draw_two_memories(Ui& ui, Rect room, const ComparedPair& pair);
 // Draws both steps on one time axis: the work of each device, then gradients, parameters and the optimizer.
-void draw_two_timelines(Ui& ui, Rect room, const ComparedPair& pair);
+void draw_two_timelines(Ui& ui, Rect room, const ComparedPair& pair, ComparedTimelines& kept);
 // Draws fields and their values in A and B.
 [[nodiscard]] float fields_height(const PlanComparison& shown);
 void draw_fields(Ui& ui, Rect& room, const PlanComparison& shown);

@@ -313,9 +313,7 @@ void draw_kept(Ui& ui, Rect room, const LayerViewState& state) {
                  {{stash[i].name, share(), ui.small(Tone::text)},
                   {memory_text(stash[i].bytes), px(72), ui.small(), Align::right}});
     }
-    if (listed < stash.size())
-        c.text_in(place(listed), sentence(static_cast<std::int64_t>(stash.size() - listed), " more"),
-                  ui.small());
+    if (listed < stash.size()) c.text_in(place(listed), and_more(stash.size() - listed), ui.small());
     if (stash.empty()) c.text_in(place(0), "nothing", ui.small());
 }
 
@@ -346,8 +344,7 @@ void draw_said(Ui& ui, Rect room, const LayerViewState& state, float lines) {
         if (i == listed) {
             std::string rest;
             for (std::size_t k = i; k < tally.size(); ++k) rest += "\n" + words_of(tally[k]);
-            ui.canvas().text_in(row, sentence(static_cast<std::int64_t>(tally.size() - i), " more"),
-                                ui.small());
+            ui.canvas().text_in(row, and_more(tally.size() - i), ui.small());
             if (ui.hovers(row)) ui.tooltip("more of this layer" + rest);
             break;
         }

@@ -127,7 +127,7 @@ class CopyPlot {
         if (shown_ < all_.ranks && side_.w > 0) {
             Rect more{plot_.x + slot_ * static_cast<float>(shown_) + 4, plot_.bottom() - 36, 0, 36};
             more.w = plot_.right() - more.x;
-            c_.paragraph(more, "… " + thousands(all_.ranks - shown_) + " more", ui_.small(), 17);
+            c_.paragraph(more, and_more(static_cast<std::size_t>(all_.ranks - shown_)), ui_.small(), 17);
         }
         const float line = y_of(all_.hbm);
         c_.line({plot_.x - 4, line}, {side_.right(), line}, ui_.theme().bad, 1, Dash::dashed);

@@ -134,12 +134,6 @@ float bar_step(Rect room, std::size_t bars) {
     return std::clamp((room.w - beside) / n, std::min(120.0f, all), most);
 }
 
-std::vector<SavingStep> savings_of(const Scene& scene) {
-    std::vector<double> in_flight;
-    for (const StageMemory& s : scene.evaluation.memory.stage) in_flight.push_back(s.in_flight);
-    return savings(scene.plan, in_flight);
-}
-
 // Draws the way from the whole model on one GPU to this plan, one axis or modifier at a time. The ruler is
 // logarithmic: the first bar may be a thousand times the last.
 void draw_savings(Ui& ui, Rect head_row, Rect room, const Scene& scene,
@@ -149,7 +143,8 @@ void draw_savings(Ui& ui, Rect head_row, Rect room, const Scene& scene,
     if (steps.empty()) return;
     const std::string words = "the fullest GPU, from the whole model on one to this plan: "
                               + memory_text(steps.front().fullest.total()) + " to "
-                              + memory_text(steps.back().fullest.total()) + " (logarithmic)";
+                              + memory_text(steps.back().fullest.total()) + " of " + memory_text(m.hbm)
+                              + " (logarithmic)";
     head_sentence(ui, head_row, room, words);
     double most = m.hbm, least = m.hbm;
     for (const SavingStep& s : steps) {
@@ -174,19 +169,16 @@ void draw_savings(Ui& ui, Rect head_row, Rect room, const Scene& scene,
             if (before < top)
                 c.pattern({x, before, bar, top - before}, Pattern::hatched, ui.theme().good.alpha(0.7f));
         }
-        float y = room.bottom();
         const double total = s.fullest.total();
-        for (int k = 0; k < kMemoryCategoryCount; ++k) {  // shares of the bar's height
-            const auto share = static_cast<float>(
-                total > 0 ? bytes_of(s.fullest, static_cast<MemoryCategory>(k)) / total : 0);
-            const float h = share * (room.bottom() - top);
-            y -= h;
-            fill_memory(c, ui.theme(), {x, y, bar, h}, static_cast<MemoryCategory>(k));
-        }
-        c.text_in({x - 4, top - 17, step, 16}, memory_text(total), ui.small(Tone::text));
+        const Rect column{x, top, bar, room.bottom() - top};  // the categories have shares of its height
+        fill_memory(
+            c, ui.theme(),
+            memory_parts(column, s.fullest, total > 0 ? static_cast<double>(column.h) / total : 0, true));
+        const std::string held = memory_text(total);  // hatching is no ground for type
+        write_plate(ui, {x, top - 18, c.text_width(held, ui.small()) + 6, 16}, held, ui.small(Tone::text),
+                    ui.theme().window);
         c.text_in({x, labels.y, step - 6, labels.h}, label_of(s), ui.small());
-        const Rect column{x, room.y - 18, step, room.h + 38};
-        if (ui.hovers(column))
+        if (ui.hovers({x, room.y - 18, step, room.h + 38}))
             ui.tooltip(label_of(s) + "\n" + std::string(reason_of(s))
                        + (i > 0 ? "\nsaves " + memory_text(s.saved) + " a GPU" : ""));
     }
@@ -299,15 +291,21 @@ std::optional<PlanEdit> draw_memory(Ui& ui, Rect head_row, Rect room, Scene& sce
         draw_states(ui, head_row, room, scene, state);
     else if (state.page == MemoryPage::saved)
         draw_savings(ui, head_row, room, scene,
-                     state.savings.get(revision, [&] { return savings_of(scene); }));
+                     state.savings.get(revision, [&] { return savings_of(scene.plan, scene.evaluation); }));
     else
         draw_stages(ui, head_row, room, scene, state);
     return std::nullopt;
 }
 
+std::vector<SavingStep> savings_of(const Plan& plan, const Evaluation& e) {
+    std::vector<double> in_flight;
+    for (const StageMemory& s : e.memory.stage) in_flight.push_back(s.in_flight);
+    return savings(plan, in_flight);
+}
+
 Table memory_data(const Scene& scene, int part) {
     switch (static_cast<MemoryPage>(part)) {
-    case MemoryPage::saved: return savings_table(savings_of(scene));
+    case MemoryPage::saved: return savings_table(savings_of(scene.plan, scene.evaluation));
     case MemoryPage::sheds: return zero_table(zero_rungs(scene.plan, scene.evaluation));
     case MemoryPage::stages: break;
     }
@@ -320,6 +318,27 @@ void fill_memory(Canvas& canvas, const Theme& theme, Rect bar, MemoryCategory ca
         canvas.pattern(bar, Pattern::cross_hatched, theme.secondary.alpha(alpha));
     else
         canvas.rect(bar, theme.memory[static_cast<std::size_t>(category)].alpha(alpha), radius);
+}
+
+MemoryParts memory_parts(Rect bar, const StageMemory& s, double px_per_byte, bool upright,
+                         std::uint32_t hidden) {
+    MemoryParts out;
+    double at = 0;
+    const auto px = [&](double bytes) { return static_cast<float>(bytes * px_per_byte); };
+    for (std::size_t i = 0; i < kCategoryCount; ++i) {
+        const double bytes = ((hidden >> i) & 1U) == 0 ? bytes_at(s, i) : 0;
+        const float from = px(at), size = px(at + bytes) - from;
+        at += bytes;
+        out[i] = upright ? Rect{bar.x, bar.bottom() - from - size, bar.w, size}
+                         : Rect{bar.x + from, bar.y, size, bar.h};
+    }
+    return out;
+}
+
+void fill_memory(Canvas& canvas, const Theme& theme, const MemoryParts& parts, float alpha) {
+    for (std::size_t i = 0; i < kCategoryCount; ++i)
+        if (parts[i].w > 0 && parts[i].h > 0)
+            fill_memory(canvas, theme, parts[i], static_cast<MemoryCategory>(i), alpha);
 }
 
 void hatch_over(Canvas& canvas, const Theme& theme, Rect over) {
@@ -395,33 +414,29 @@ void segment_figure(Ui& ui, Rect part, std::size_t category, double bytes, bool 
 void draw_bar_figures(Ui& ui, Rect column, double px_per_byte, float line_y, const StageMemory& drawn,
                       const StageMemory& s, const MemoryViewState& state) {
     constexpr float kLeast = 15;
-    float y = column.bottom();
+    const MemoryParts parts = memory_parts(column, drawn, px_per_byte, true, state.hidden);
     for (std::size_t i = 0; i < kCategoryCount; ++i) {
-        if (((state.hidden >> i) & 1U) != 0) continue;
-        const auto h = static_cast<float>(bytes_at(drawn, i) * px_per_byte);
-        const float top = y - h, below = std::max(top, line_y);
-        const bool has_room = top >= line_y || y - below >= kLeast;
-        const Rect part{column.x, has_room ? below : top, column.w, has_room ? y - below : h};
-        if (h > 0) segment_figure(ui, part, i, bytes_at(s, i), i == kBuffers || !has_room);
-        y -= h;
+        Rect part = parts[i];
+        const float foot = part.bottom(), below = std::max(part.y, line_y);
+        const bool has_room = part.y >= line_y || foot - below >= kLeast;
+        if (part.h <= 0) continue;
+        if (has_room) part.y = below, part.h = foot - below;
+        segment_figure(ui, part, i, bytes_at(s, i), i == kBuffers || !has_room);
     }
 }
 
 void draw_bar(Ui& ui, Rect column, double px_per_byte, const StageMemory& drawn, const MemoryViewState& state,
               const Selection& sel, StageRun run, std::size_t* hovered) {
     Canvas& c = ui.canvas();
-    float y = column.bottom();
+    const MemoryParts parts = memory_parts(column, drawn, px_per_byte, true, state.hidden);
     for (std::size_t i = 0; i < kCategoryCount; ++i) {
-        if (((state.hidden >> i) & 1U) != 0) continue;
-        const auto h = static_cast<float>(bytes_at(drawn, i) * px_per_byte);
-        if (h <= 0) continue;
-        const Rect part{column.x, y - h, column.w, h};
-        fill_memory(ui.canvas(), ui.theme(), part, static_cast<MemoryCategory>(i));
-        if (h > 3) c.line({part.x, part.y}, {part.right(), part.y}, ui.theme().window, 1);
+        const Rect part = parts[i];
+        if (part.h <= 0) continue;
+        fill_memory(c, ui.theme(), part, static_cast<MemoryCategory>(i));
+        if (part.h > 3) c.line({part.x, part.y}, {part.right(), part.y}, ui.theme().window, 1);
         if (ui.hovers(part)) *hovered = i;
         if (sel.stage >= run.first && sel.stage <= run.last && sel.memory_category == static_cast<int>(i))
             c.frame(part, ui.theme().text, 1.5f);
-        y -= h;
     }
 }
 
@@ -497,22 +512,20 @@ void draw_line_marks(Ui& ui, Rect column, double px_per_byte, float line_y, cons
 void draw_memory_bar(const Ink& ink, Rect bar, const StageMemory& s, double hbm, double whole) {
     Canvas& c = ink.canvas;
     const auto x_of = [&](double bytes) { return bar.x + static_cast<float>(bytes / whole) * bar.w; };
-    double at = 0;
+    const MemoryParts parts = memory_parts(bar, s, static_cast<double>(bar.w) / whole, false);
     for (std::size_t i = 0; i < kCategoryCount; ++i) {
-        const double bytes = bytes_at(s, i);
-        const Rect part{x_of(at), bar.y, x_of(at + bytes) - x_of(at), bar.h};
-        at += bytes;
+        const Rect part = parts[i];
         if (part.w <= 0.2f) continue;
         fill_memory(c, ink.theme, part, static_cast<MemoryCategory>(i));
         c.line({part.x, part.y}, {part.x, part.bottom()}, ink.theme.window, 1);
         if (i == kBuffers) continue;  // a whisker lies over them
         const TextStyle style = ink.faint.in(ink_on(ink.theme.memory[i]));
-        const std::string figure = memory_text(bytes);
+        const std::string figure = memory_text(bytes_at(s, i));
         if (c.text_width(figure, style) + 8 <= part.w && style.size * 1.1f <= part.h)
             c.text_in(part, figure, style, Align::center);
     }
-    if (at - hbm >= kOver)
-        hatch_over(c, ink.theme, {x_of(hbm), bar.y, std::max(4.0f, x_of(at) - x_of(hbm)), bar.h});
+    if (s.total() - hbm >= kOver)
+        hatch_over(c, ink.theme, {x_of(hbm), bar.y, std::max(4.0f, x_of(s.total()) - x_of(hbm)), bar.h});
     if (s.most() - s.least() >= kOver) {
         const float y = bar.center().y, low = x_of(s.least()), high = x_of(s.most());
         c.line({low, y}, {high, y}, ink.theme.text, 1.2f);
@@ -529,16 +542,14 @@ void draw_single_bar(Ui& ui, Rect room, Scene& scene, const MemoryViewState& sta
     const Rect whole{room.x, room.y + 22, room.w, std::clamp(room.h - 44, 12.0f, 56.0f)};
     const auto x_of = [&](double bytes) { return whole.x + static_cast<float>(bytes / most) * whole.w; };
     std::size_t hovered = kCategoryCount;
-    double at = 0;
-    std::array<Rect, kCategoryCount> parts{};
     const DrawnStage drawn = drawn_of(ui, s, state);
+    const double at = shown_total(drawn.now, state.hidden);
+    const MemoryParts parts =
+        memory_parts(whole, drawn.now, static_cast<double>(whole.w) / most, false, state.hidden);
     for (std::size_t i = 0; i < kCategoryCount; ++i) {
-        if (((state.hidden >> i) & 1U) != 0) continue;
-        const Rect part{x_of(at), whole.y, x_of(at + bytes_at(drawn.now, i)) - x_of(at), whole.h};
-        at += bytes_at(drawn.now, i);
+        const Rect part = parts[i];
         if (part.w <= 0) continue;
-        fill_memory(ui.canvas(), ui.theme(), part, static_cast<MemoryCategory>(i));
-        parts[i] = part;
+        fill_memory(c, ui.theme(), part, static_cast<MemoryCategory>(i));
         c.line({part.x, part.y}, {part.x, part.bottom()}, ui.theme().window, 1);
         if (ui.hovers(part)) hovered = i;
         if (scene.selection.stage == 0 && scene.selection.memory_category == static_cast<int>(i))

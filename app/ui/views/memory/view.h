@@ -29,6 +29,8 @@ struct MemoryViewState {
 };
 [[nodiscard]] std::optional<PlanEdit> draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene,
                                                   MemoryViewState& state, std::uint64_t revision);
+// Returns what each choice saves, from the whole model on one GPU on.
+[[nodiscard]] std::vector<SavingStep> savings_of(const Plan& plan, const Evaluation& evaluation);
 // `part` is one of the tables that app/ui/views/table.cpp names.
 [[nodiscard]] Table memory_data(const Scene& scene, int part);
 
@@ -47,6 +49,11 @@ inline constexpr std::size_t kBuffers = static_cast<std::size_t>(MemoryCategory:
 // Fills a bar of a category: buffers are hatched, everything else is solid.
 void fill_memory(Canvas& canvas, const Theme& theme, Rect bar, MemoryCategory category, float alpha = 1,
                  float radius = 0);
+// Holds where each category lies in a bar, one after another: from its foot up, or from its left on.
+using MemoryParts = std::array<Rect, kCategoryCount>;
+[[nodiscard]] MemoryParts memory_parts(Rect bar, const StageMemory& s, double px_per_byte, bool upright,
+                                       std::uint32_t hidden = 0);
+void fill_memory(Canvas& canvas, const Theme& theme, const MemoryParts& parts, float alpha = 1);
 // Hatches what of a bar is over the line of what a GPU has.
 void hatch_over(Canvas& canvas, const Theme& theme, Rect over);
 // Draws a category's mark in a legend.

@@ -33,8 +33,6 @@ void draw_highlighted_cells(Canvas& canvas, const Mesh& mesh, const HighlightedG
 // Sets palette and digits of the chosen axis' groups; the group of the hovered or selected rank is
 // highlighted. `grid.count` becomes the mesh's.
 void color_by_groups(const Theme& theme, const Scene& scene, CellGrid& grid);
-// Does the same for a page, where an axis of one rank has plain cells: it has no groups to tell apart.
-void color_by_groups_on_page(const Theme& theme, const Scene& scene, CellGrid& grid);
 // Hides the groups: every cell is the same.
 void color_plainly(Color color, CellGrid& grid);
 // If cells are smaller than kLeastGpuCell, one cell stands for a node; those of nodes below kLeastNodeCell
@@ -134,10 +132,9 @@ struct MeshInBoxes {
 void draw_missing_cells(Canvas& canvas, const Theme& theme, const MeshPlace& m, const Scene& scene);
 // Draws the GPUs that the layout leaves idle.
 void draw_idle_cells(Canvas& canvas, const Theme& theme, const MeshPlace& m, const Scene& scene);
-// Draws boxes, and cells by their groups of the chosen axis: in a large cluster one stands out and the rest
-// is quiet. `type` is the size of the pods' names.
-void draw_still_mesh(Canvas& canvas, const Theme& theme, const MeshPlace& m, const Scene& scene, float type);
-// Lays the scene's mesh out in a room and draws it so. Returns the layout, for its words and its extent.
-MeshLayout draw_mesh_in(Canvas& canvas, const Theme& theme, Rect room, const Scene& scene, float type);
+// Lays the scene's mesh out in a room and draws it where nothing is pressed, with its names and its words:
+// the cells by their groups of the chosen axis; in a large cluster one group stands out and the rest is
+// quiet.
+void draw_still_mesh(Ui& ui, Rect room, const Scene& scene);
 
 }  // namespace pentamesh::ui

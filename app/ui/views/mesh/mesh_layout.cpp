@@ -572,12 +572,6 @@ void color_by_groups(const Theme& theme, const Scene& scene, CellGrid& grid) {
     grid.dim = scene.hover.rank >= 0 ? 0.45f : 0.3f;
 }
 
-void color_by_groups_on_page(const Theme& theme, const Scene& scene, CellGrid& grid) {
-    color_by_groups(theme, scene, grid);
-    if (summary(scene, scene.selection.group).degree <= 1)
-        color_plainly(mix(theme.window, theme.secondary, 0.3f), grid);
-}
-
 void color_plainly(Color color, CellGrid& grid) {
     grid.palette[0] = color;
     grid.palette_size = 1;

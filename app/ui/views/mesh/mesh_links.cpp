@@ -1,6 +1,7 @@
 #include "app/ui/kit/data_table.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/scene/colors.h"
+#include "app/ui/views/memory/view.h"
 #include "app/ui/views/mesh/mesh_cells.h"
 #include "app/ui/views/mesh/mesh_draw.h"
 #include "app/ui/views/mesh/mesh_experts.h"
@@ -320,21 +321,16 @@ void draw_part(Ui& ui, Rect square, const Part& p, Color ink, Color ground) {
 }
 
 // Draws how full the GPU's memory is, by category.
-void draw_memory(Ui& ui, Rect strip, const Scene& scene, std::int64_t rank) {
+void draw_memory_strip(Ui& ui, Rect strip, const Scene& scene, std::int64_t rank) {
     const Memory& memory = scene.evaluation.memory;
     const auto stage = static_cast<std::size_t>(std::max(0, stage_of_rank(scene.evaluation.mesh, rank)));
     if (stage >= memory.stage.size() || memory.hbm <= 0) return;
     Canvas& c = ui.canvas();
     c.rect(strip, ui.theme().hairline, 1);
-    float x = strip.x;
-    for (int k = 0; k < kMemoryCategoryCount; ++k) {
-        const double bytes = bytes_of(memory.stage[stage], static_cast<MemoryCategory>(k));
-        const float w = std::min(strip.right() - x, strip.w * static_cast<float>(bytes / memory.hbm));
-        c.rect({x, strip.y, w, strip.h}, k < std::ssize(ui.theme().memory)
-                                             ? ui.theme().memory[static_cast<std::size_t>(k)]
-                                             : ui.theme().secondary);
-        x += w;
-    }
+    MemoryParts parts =
+        memory_parts(strip, memory.stage[stage], static_cast<double>(strip.w) / memory.hbm, false);
+    for (Rect& part : parts) part.w = std::clamp(strip.right() - part.x, 0.0f, part.w);
+    fill_memory(c, ui.theme(), parts);
     if (memory.stage[stage].total() > memory.hbm) c.frame(strip.inset(-1), ui.theme().bad, 1);
 }
 
@@ -347,7 +343,7 @@ void draw_card(Ui& ui, Rect cell, const MeshPlace& m, const Scene& scene, std::i
     const float number = c.text({in.x, in.y - 3}, std::to_string(rank), big);
     if (plain) return;
     Rect strip = in.cut_bottom(7);
-    draw_memory(ui, strip, scene, rank);
+    draw_memory_strip(ui, strip, scene, rank);
     in.cut_bottom(6);
     Rect words{in.x, in.y + 25, in.w, 14};
     float widest = number;
@@ -377,7 +373,7 @@ void draw_small_card(Ui& ui, Rect cell, const Scene& scene, std::int64_t rank, C
     const TextStyle style = ui.style(13).in(ink_on(ground));
     Rect in = cell.inset(4, 4);
     if (!plain && cell.h >= 28) {
-        draw_memory(ui, in.cut_bottom(5), scene, rank);
+        draw_memory_strip(ui, in.cut_bottom(5), scene, rank);
         in.cut_bottom(2);
     }
     ui.canvas().text_in(in, std::to_string(rank), style, Align::center);

@@ -393,8 +393,7 @@ struct List {
         put_paragraph(ui, area.room, text, ui.small(), kListLine, below);
     }
     void more(std::size_t all, std::size_t most, std::string_view of) {
-        if (all > most)
-            words("… " + thousands(static_cast<std::int64_t>(all - most)) + std::string(of) + " more");
+        if (all > most) words(and_more(all - most, of));
     }
 
     // Returns the mark of an entry: a line as its arrows are drawn.

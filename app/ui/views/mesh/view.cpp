@@ -555,37 +555,52 @@ void draw_idle_cells(Canvas& c, const Theme& theme, const MeshPlace& m, const Sc
     c.cells(idle);
 }
 
-void draw_still_mesh(Canvas& c, const Theme& theme, const MeshPlace& m, const Scene& scene, float type) {
+void draw_still_mesh(Ui& ui, Rect room, const Scene& scene) {
+    constexpr float kLine = 16, kLeast = 20;
+    Canvas& c = ui.canvas();
+    const Theme& theme = ui.theme();
     const Mesh& mesh = scene.evaluation.mesh;
+    if (mesh.world < 1 || room.w < kLeast || room.h < kLeast) return;
+    const std::int64_t gpus = in_boxes(scene).gpus;
+    if (in_boxes(scene).pod > 0) room = room.inset(kAroundPods, 0);
+    // The words have room below the cells, where they leave most of it to them.
+    const float pixel = 1 / c.scale();
+    MeshLayout layout = lay_out_mesh(scene, {room.w, room.h}, pixel);
+    const auto words_height = [&] {
+        return layout.words.empty() ? 0 : c.paragraph_height(room.w, layout.words, ui.small(), kLine) + 2;
+    };
+    const float words = words_height() * 3 < room.h ? words_height() : 0;
+    if (words > 0) layout = lay_out_mesh(scene, {room.w, room.h - words}, pixel);
+    const CellGrid grid = seen(layout, {}, room);
+    MeshPlace m{
+        .layout = layout, .grid = grid, .area = room, .ranks = mesh.world, .axes = axes_of(theme, scene)};
+    m.tile = tile_axis(m.axes, layout.tile.size);
     const HighlightedGroups highlighted = highlighted_groups(theme, scene);
     draw_boxes(c, theme, m, highlighted.shown);
     draw_idle_cells(c, theme, m, scene);
-    draw_pods(c, theme, m, in_boxes(scene).gpus, type);
-    CellGrid cells = m.grid;
-    color_by_groups_on_page(theme, scene, cells);
+    draw_pods(c, theme, m, gpus, ui.small().size);
+    CellGrid cells = grid;
+    color_by_groups(theme, scene, cells);
+    // An axis of one rank has no groups to tell apart.
+    if (scene.evaluation.groups[scene.selection.group].degree <= 1)
+        color_plainly(mix(theme.window, theme.secondary, 0.3f), cells);
     if (highlighted.shown) color_plainly(highlighted.quiet, cells);
-    merge_small_cells(m.layout, cells);
+    const CellGrid colored = cells;
+    merge_small_cells(layout, cells);
     c.cells(cells);
     draw_missing_cells(c, theme, m, scene);
-    if (!highlighted.shown) return;
-    draw_highlighted_tile(c, m, highlighted);
-    draw_highlighted_cells(c, mesh, highlighted, cells);
-    for (const MeshAxis& axis : highlighted.axes.span())
-        draw_highlighted_links(c, theme, m, axis, highlighted.rank);
-    draw_shares(c, theme, m, highlighted, in_boxes(scene).gpus, type);
-}
-
-MeshLayout draw_mesh_in(Canvas& c, const Theme& theme, Rect room, const Scene& scene, float type) {
-    MeshLayout layout = lay_out_mesh(scene, {room.w, room.h}, 1 / c.scale());
-    const CellGrid grid = seen(layout, {}, room);
-    MeshPlace place{.layout = layout,
-                    .grid = grid,
-                    .area = room,
-                    .ranks = scene.evaluation.mesh.world,
-                    .axes = axes_of(theme, scene)};
-    place.tile = tile_axis(place.axes, layout.tile.size);
-    draw_still_mesh(c, theme, place, scene, type);
-    return layout;
+    if (highlighted.shown) {
+        draw_highlighted_tile(c, m, highlighted);
+        draw_highlighted_cells(c, mesh, highlighted, cells);
+        for (const MeshAxis& axis : highlighted.axes.span())
+            draw_highlighted_links(c, theme, m, axis, highlighted.rank);
+        draw_shares(c, theme, m, highlighted, gpus, ui.small().size);
+    } else {
+        draw_cards(ui, m, scene, colored, Cards::ranks);
+    }
+    name_boxes(ui, m, scene);
+    room.cut_top(layout.extent.y + 2);
+    if (words > 0) c.paragraph(room, layout.words, ui.small(), kLine);
 }
 
 }  // namespace pentamesh::ui

@@ -1,4 +1,5 @@
 #include "app/ui/kit/format.h"
+#include "app/ui/kit/row_chart.h"
 #include "app/ui/scene/colors.h"
 #include "app/ui/views/scale/view.h"
 #include "core/mesh/places.h"
@@ -527,15 +528,11 @@ void draw_scale_legend(const ScaleInk& ink, Rect row, const std::vector<Scale>& 
     std::stable_sort(seen.begin(), seen.end(), [&](const ScalePart& a, const ScalePart& b) {
         return std::pair(order(a), a.axis) < std::pair(order(b), b.axis);
     });
-    const float mark = ink.small * 1.4f;
-    for (const ScalePart& part : seen) {
-        const std::string name(part.name);
-        Rect item = row.cut_left(mark + 6 + ink.width(name, ink.second()) + ink.small);
-        const Rect sample = item.cut_left(mark);
-        fill_scale_part(ink, {sample.x, sample.y + row.h * 0.2f, mark, row.h * 0.6f}, part);
-        item.cut_left(6);
-        ink.canvas.text_in(item, name, ink.second());
-    }
+    const Ink of_lines{ink.canvas, ink.theme, ink.plain(), ink.bold(), ink.second(), row.h};
+    LegendLines lines{
+        .ink = of_lines, .room = row, .mark = {ink.small * 1.4f, row.h * 0.6f}, .apart = ink.small};
+    for (const ScalePart& part : seen)
+        lines.item(part.name, [&](Rect mark) { fill_scale_part(ink, mark, part); });
 }
 
 std::vector<ScaleBar> draw_scale_bars(const ScaleInk& ink, Rect room, const Plan& plan,

@@ -481,7 +481,7 @@ void draw_results(Ui& ui, Rect& room, const Scene& scene, const SearchFound& fou
         const Rect row = room.cut_top(kRow);
         const std::size_t more = rows.size() - choice.most;
         if (ui.state().for_picture)
-            ui.canvas().text_in(row.inset(6, 0), std::to_string(more) + " more", ui.small());
+            ui.canvas().text_in(row.inset(6, 0), and_more(more), ui.small());
         else if (ui.link("search.all", {row.x + 6, row.y + 4},
                          choice.all_rows ? "fewer" : "all " + std::to_string(rows.size())))
             choice.all_rows = !choice.all_rows;

@@ -178,6 +178,36 @@ RowChart step_rows(const Ink& ink, const Step& step, double end_s) {
     return out;
 }
 
+void fill_part(const Ink& ink, Rect bar, const StepSlice& slice) {
+    if (ink.paper && slice.part == StepPart::exposed)
+        fill_axis(ink.canvas, ink.theme, bar, slice.group);
+    else
+        fill_part(ink.canvas, ink.theme, bar, slice);
+}
+
+std::vector<DrawnPart> draw_step_bar(const Ink& ink, Rect bar, const std::vector<StepSlice>& parts,
+                                     double longest) {
+    Canvas& c = ink.canvas;
+    std::vector<DrawnPart> out;
+    for (const StepSlice& s : parts) {
+        const auto x = [&](double t) { return bar.x + static_cast<float>(t / longest) * bar.w; };
+        const Rect r{x(s.from_s), bar.y, x(s.from_s + s.time_s) - x(s.from_s), bar.h};
+        out.push_back({s, r});
+        const Color color = color_of_part(ink.theme, s);
+        fill_part(ink, r, s);
+        if (r.w > 3) c.line({r.right(), r.y}, {r.right(), r.bottom()}, ink.theme.window);
+        if (ink.paper) continue;  // a legend names them
+        const std::string words = label_of(s) + " " + significant(s.time_s);
+        const TextStyle style = ink.strong.in(ink_on(color));
+        const float w = c.text_width(words, style);
+        if (w + 16 > r.w) continue;
+        if (s.part == StepPart::bubble || s.part == StepPart::uneven)  // hatching is no ground for type
+            c.rect({r.x + 4, r.center().y - 9, w + 8, 18}, color, 2);
+        c.text_in(r.inset(8, 0), words, style);
+    }
+    return out;
+}
+
 std::string value_words(const SensitivityRow& row, const std::string& value) {
     const auto number = parse_double(value);
     return row.unit && number ? constant_text(*row.unit, *number) : value;

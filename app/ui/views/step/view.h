@@ -99,6 +99,16 @@ void draw_measured(Ui& ui, Rect room, Scene& scene, StepViewState& state);
 [[nodiscard]] Table measured_data(const Scene& scene);
 // Returns the parts of a step, a row each along its time, and the whole step below them.
 [[nodiscard]] RowChart step_rows(const Ink& ink, const Step& step, double end_s);
+// Fills a bar of a part of the step; an axis has its hatch on paper.
+void fill_part(const Ink& ink, Rect bar, const StepSlice& slice);
+struct DrawnPart {
+    StepSlice of;
+    Rect at;
+};
+// Draws parts of a step one after the other as a lying bar whose width stands for `longest` seconds, each
+// with its name and seconds where they fit; on paper a legend names them.
+std::vector<DrawnPart> draw_step_bar(const Ink& ink, Rect bar, const std::vector<StepSlice>& parts,
+                                     double longest);
 // Reads the list of published runs when it is first asked for; one that cannot be read is empty.
 [[nodiscard]] NearestRuns& published_runs(StepViewState& state, const Presets& presets);
 // `part` is one of the tables that app/ui/views/table.cpp names.

@@ -6,6 +6,7 @@
 #include "app/ui/kit/data_table.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/plot.h"
+#include "app/ui/kit/row_chart.h"
 #include "app/ui/scene/colors.h"
 #include "app/ui/scene/scene.h"
 #include "app/ui/views/timeline/timeline_parts.h"
@@ -518,34 +519,16 @@ std::string measures_explained(const Bubble& b) {
     return s;
 }
 
-// Draws entries one after another, in as many lines as they need; with `draw` false, it only counts them.
-struct Legend {
+// An entry has the texture of its pass, or the pattern of an axis.
+struct Legend : LegendLines {
     Ui& ui;
-    Rect all, row;
-    bool draw;
-    int lines = 1;
-
-    Legend(Ui& u, Rect r, bool d) : ui(u), all(r), row(r), draw(d) { row.h = kLegendRow; }
-    // Returns the place of the next entry of this width; nullopt where nothing is to be drawn.
-    std::optional<Rect> next(float w) {
-        if (row.w < w && row.x > all.x) {
-            ++lines;
-            row = {all.x, row.y + kLegendRow, all.w, kLegendRow};
-        }
-        const Rect at = row.cut_left(std::min(w, row.w));
-        row.cut_left(std::min(16.0f, row.w));
-        if (!draw || at.bottom() > all.bottom() + 1) return std::nullopt;
-        return at;
-    }
-    std::optional<Rect> item(std::string_view name, Color color, OpKind kind, Pattern pattern) {
-        const auto at = next(ui.canvas().text_width(name, ui.style(11)) + 16);
-        if (!at) return std::nullopt;
-        const Rect box{at->x, at->center().y - 5, 10, 10};
-        ui.canvas().rect(box, color);
-        texture(ui.canvas(), ui.theme(), kind, box);
-        if (pattern != Pattern::solid) ui.canvas().pattern(box, pattern, ui.theme().window.alpha(0.35f));
-        ui.canvas().text_in({box.right() + 5, at->y, at->w - 15, at->h}, name, ui.style(11, Tone::secondary));
-        return box;
+    using LegendLines::item;
+    void item(std::string_view name, Color color, OpKind kind, Pattern pattern = Pattern::solid) {
+        item(name, [&](Rect box) {
+            ui.canvas().rect(box, color);
+            texture(ui.canvas(), ui.theme(), kind, box);
+            if (pattern != Pattern::solid) ui.canvas().pattern(box, pattern, ui.theme().window.alpha(0.35f));
+        });
     }
 };
 
@@ -766,32 +749,32 @@ int timeline_legend(Ui& ui, Rect room, const Scene& scene, const TimelineViewSta
     const auto has = [&](OpKind k) { return shown.has[static_cast<std::size_t>(k)]; };
     const Theme& theme = ui.theme();
     const bool pairs = has(OpKind::FB);
-    Legend legend(ui, room, draw);
-    const auto item = [&](std::string_view name, Color color, OpKind kind, Pattern pattern = Pattern::solid) {
-        return legend.item(name, color, kind, pattern);
-    };
-    const auto plain = [&](OpKind kind, Color color) { item(name_of(kind), color, kind); };
+    Ink ink = ink_of(ui);
+    ink.faint = ui.style(11, Tone::secondary), ink.line = kLegendRow;
+    Legend legend{{.ink = ink, .room = room, .draw = draw}, ui};
+    const auto plain = [&](OpKind kind, Color color) { legend.item(name_of(kind), color, kind); };
     if (has(OpKind::F) || pairs) plain(OpKind::F, theme.forward);
     if (has(OpKind::B) || pairs) plain(OpKind::B, theme.backward);
     if (has(OpKind::I)) plain(OpKind::I, theme.backward);
     if (has(OpKind::W)) plain(OpKind::W, theme.weight_grad);
-    if (pairs) {
-        if (const auto box = item("pair: both at once", theme.forward, OpKind::F)) {
-            ui.canvas().rect({box->x, box->y + 5, 10, 5}, theme.backward);
-            ui.canvas().frame(*box, theme.text, 1);
-        }
-    }
+    if (pairs)
+        legend.item("pair: both at once", [&](Rect box) {
+            ui.canvas().rect(box, theme.forward);
+            ui.canvas().rect({box.x, box.y + 5, 10, 5}, theme.backward);
+            ui.canvas().frame(box, theme.text, 1);
+        });
     const bool recomputes = std::any_of(shown.exposed.begin(), shown.exposed.end(),
                                         [](const auto& x) { return x.recompute > 0; });
-    if (recomputes && row_height >= kLowRow_px) item("forward again", recompute_color(theme), OpKind::F);
+    if (recomputes && row_height >= kLowRow_px)
+        legend.item("forward again", recompute_color(theme), OpKind::F);
     axes_legend(legend, theme, shown, t, row_height);
-    if (t.shape.devices > 1) item("idle", theme.bad.alpha(0.55f), OpKind::F, Pattern::hatched);
+    if (t.shape.devices > 1) legend.item("idle", theme.bad.alpha(0.55f), OpKind::F, Pattern::hatched);
     if (shown.choice.slow.any())
-        item("waits because of the slow stage", theme.bad.alpha(0.5f), OpKind::F, Pattern::hatched);
+        legend.item("waits because of the slow stage", theme.bad.alpha(0.5f), OpKind::F, Pattern::hatched);
     if (chunks_of(t.shape) > 1) {
         const std::string_view words = "fainter: later chunk";
-        if (const auto at = legend.next(ui.canvas().text_width(words, ui.style(11)) + 2))
-            ui.canvas().text_in(*at, words, ui.style(11, Tone::secondary));
+        if (const auto at = legend.next(ui.canvas().text_width(words, ink.faint) + 2))
+            ui.canvas().text_in(*at, words, ink.faint);
     }
     return legend.lines;
 }
