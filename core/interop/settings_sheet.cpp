@@ -67,8 +67,8 @@ void SettingsSheet::map_as(std::string_view key, std::string_view other) {
 }
 
 void SettingsSheet::refuse(const Setting& s, const std::string& allowed) {
-    const std::string line = s.line > 0 ? plain(" (line ", s.line, ")") : "";
-    error("setting-not-allowed", s.name, ": found ", shown_text(s.value), ", must be ", allowed, line);
+    const std::string place = s.at.line > 0 ? " (" + words_of(s.at) + ")" : "";
+    error("setting-not-allowed", s.name, ": found ", shown_text(s.value), ", must be ", allowed, place);
 }
 
 const Setting* SettingsSheet::read(std::string_view key, std::string_view path) {
@@ -78,8 +78,8 @@ const Setting* SettingsSheet::read(std::string_view key, std::string_view path) 
     if (!s->unknown.empty()) {
         ask(Asked::value, Severity::error, "unknown-value",
             s->name + " is set from " + s->unknown
-                + ", which the text does not say: give it a value (--var or --args on the command line; line "
-                + std::to_string(s->line) + ")");
+                + ", which the text does not say: give it a value (--var or --args on the command line; "
+                + words_of(s->at) + ")");
         problems.back().name = s->unknown;
         return nullptr;
     }
@@ -164,7 +164,8 @@ void SettingsSheet::lists(SettingLists& to) const {
                                     : k.state == State::unmapped ? to.unmapped
                                     : k.state == State::ignored  ? to.ignored
                                                                  : to.not_known;
-        list.push_back({r.setting.name, r.setting.value, k.path, k.why, r.setting.line});
+        list.push_back(
+            {r.setting.name, r.setting.value, k.path, k.why, r.setting.at.line, r.setting.at.file});
     }
     std::stable_partition(to.not_known.begin(), to.not_known.end(),
                           [](const Listed& l) { return sounds_of_layout(l.setting); });

@@ -26,6 +26,7 @@ struct Listed {
     std::string path;  // of the plan, "/layout/tp"; mapped settings only
     std::string why;   // of what cannot be held
     int line = 0;
+    std::string file{};  // that the line is of; empty: the text itself
 };
 
 // Holds every setting of a text in exactly one list.
@@ -70,7 +71,7 @@ class SettingsSheet {
     [[nodiscard]] std::string written(std::string_view key) const;
 
     // Reading marks a setting as mapped to `path`. A value that is unknown, of the wrong type or out of range
-    // reads as absent, and an error names setting, value and line. "None", "null" and an empty
+    // reads as absent, and an error names setting, value and place. "None", "null" and an empty
     // value are absent.
     [[nodiscard]] std::optional<std::int64_t> integer(std::string_view key, std::string_view path,
                                                       std::int64_t least = 1,
