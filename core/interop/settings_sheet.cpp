@@ -302,35 +302,42 @@ nlohmann::json& place_of(PlanDraft& draft, std::string_view pointer) {
     return of[nlohmann::json::json_pointer(std::string(pointer.substr(end)))];
 }
 
-void take_settings(SettingsSheet& sheet, PlanDraft& draft, std::string_view table) {
-    for (const auto& row : words(table)) {
-        const std::string_view key = word_of(row["key"]), to = word_of(row["to"]);
-        nlohmann::json value;
-        if (row.contains("says_no_more")) {
-            sheet.map(key, to);
-        } else if (row.contains("flag")) {
-            if (const auto on = sheet.flag(key, to)) value = row["flag"][*on ? 1 : 0];
-        } else if (row.contains("words")) {
-            const auto text = sheet.text(key, to);
-            const auto& all = row["words"].is_string() ? words(word_of(row["words"])) : row["words"];
-            auto known = text ? all.find(*text) : all.end();
-            if (text && known == all.end())  // AttnBackend.unfused
-                known = all.find(text->substr(text->rfind('.') + 1));
-            if (known != all.end())
-                value = *known;
-            else if (text && row.contains("why"))
-                sheet.cannot_hold(key, word_of(row["why"]));
-        } else if (const auto n = sheet.integer(key, to, row.value("least", std::int64_t{1}))) {
-            value = *n;
-        }
-        if (!value.is_null()) place_of(draft, to) = value;
-    }
+namespace {
+
+// Returns the value of a word in a table; null: it has none.
+nlohmann::json value_of_word(const nlohmann::ordered_json& all, const std::string& text) {
+    const std::string word = text.substr(text.rfind('.') + 1);  // AttnBackend.unfused
+    auto found = all.find(text);
+    if (found == all.end()) found = all.find(word);
+    for (auto it = all.begin(); it != all.end() && found == all.end(); ++it)
+        if (same_letters(it.key(), word)) found = it;
+    if (found == all.end()) found = all.find("*");
+    return found == all.end() ? nlohmann::json() : nlohmann::json(*found);
 }
 
-std::int64_t take_degree(SettingsSheet& sheet, PlanDraft& draft, const char* key, const char* axis) {
-    const std::int64_t n = sheet.integer(key, std::string("/layout/") + axis).value_or(1);
-    draft.layout[axis] = n;
-    return n;
+}  // namespace
+
+void take_fields(SettingsSheet& sheet, PlanDraft& draft, const KnownSettings& known,
+                 std::string_view object) {
+    for (const NamedField& f : known.fields()) {
+        if (std::string_view(f.field).substr(0, f.field.rfind('/')) != object) continue;
+        const nlohmann::ordered_json row = f.as.is_object() ? f.as : nlohmann::ordered_json::object();
+        nlohmann::json value;
+        if (row.contains("says_no_more")) {
+            sheet.map(f.key, f.field);
+        } else if (row.contains("flag")) {
+            if (const auto on = sheet.flag(f.key, f.field)) value = row["flag"][*on ? 1 : 0];
+        } else if (row.contains("words")) {
+            const auto& all = row["words"].is_string() ? words(word_of(row["words"])) : row["words"];
+            if (const auto text = sheet.text(f.key, f.field)) {
+                value = value_of_word(all, *text);
+                if (value.is_null() && row.contains("why")) sheet.cannot_hold(f.key, word_of(row["why"]));
+            }
+        } else if (const auto n = sheet.integer(f.key, f.field, row.value("least", std::int64_t{1}))) {
+            value = *n;
+        }
+        if (!value.is_null()) place_of(draft, f.field) = value;
+    }
 }
 
 std::int64_t degree(const PlanDraft& draft, const char* axis) {
