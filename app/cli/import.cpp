@@ -33,6 +33,7 @@ Json json_of_list(const std::vector<Listed>& rows, bool paths, bool reasons) {
         if (paths) row["path"] = r.path;
         if (reasons) row["why"] = r.why;
         row["line"] = r.line;
+        if (!r.file.empty()) row["file"] = r.file;
         out.push_back(std::move(row));
     }
     return out;
@@ -69,7 +70,7 @@ void add_rows(std::string& out, const char* title, const std::vector<Listed>& ro
         out += "  " + r.setting + (r.value.empty() ? "" : " = " + r.value);
         if (!r.path.empty()) out += "  ->  " + r.path;
         if (!r.why.empty()) out += "  (" + r.why + ")";
-        out += r.line > 0 ? "  [line " + std::to_string(r.line) + "]\n" : "\n";
+        out += r.line > 0 ? "  [" + interop::words_of(interop::TextPlace{r.line, r.file}) + "]\n" : "\n";
     }
 }
 

@@ -132,7 +132,10 @@ std::string Dialect::key_of(const std::string& written) const {
     if (data_.contains("dashes")) std::replace(name.begin(), name.end(), '-', '_');
     const json& names = data_.at("names");
     const auto found = [&](const std::string& part) {
-        return names.contains(part) ? names[part].get<std::string>() : std::string();
+        if (!names.contains(part)) return std::string();
+        const json& target = names[part];
+        const bool field = target.is_object() || target.get_ref<const std::string&>().starts_with('/');
+        return field && !of_fields() ? part.substr(part.rfind('.') + 1) : target.get<std::string>();
     };
     for (std::size_t at = 0;; at = name.find('.', at) + 1) {
         if (std::string key = found(name.substr(at)); !key.empty()) return key;
@@ -195,7 +198,7 @@ void Dialect::complete(std::vector<Setting>& settings) {
         Setting s;
         s.name = "the default of " + data_.at("called").get<std::string>();
         for (const std::string& key : sources)
-            if (const Setting* of = in(all, key)) s.name = of->name, s.line = of->line;
+            if (const Setting* of = in(all, key)) s.name = of->name, s.at = of->at;
         const json set = rule.value("set", json::object());
         for (const auto& [target, value] : set.items()) {
             s.value = value.get<std::string>();

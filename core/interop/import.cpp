@@ -185,8 +185,8 @@ void read_with(const Tool& tool, SettingsSheet& sheet, PlanDraft& draft, const P
     switch (tool.reader) {
     case Reader::fields: return read_fields(sheet, draft, presets, launch, dialect->data());
     case Reader::megatron: return read_megatron(sheet, draft, presets, launch, known);
-    case Reader::bridge: return read_bridge(sheet, draft, presets, launch);
-    case Reader::torchtitan: return read_torchtitan(sheet, draft, presets, launch);
+    case Reader::bridge: return read_bridge(sheet, draft, presets, launch, known);
+    case Reader::torchtitan: return read_torchtitan(sheet, draft, presets, launch, known);
     case Reader::model:
     case Reader::none: break;
     }
@@ -206,10 +206,10 @@ std::string_view spelled_by(const Tool& tool) {
 }
 
 // An error ends the reading: the settings behind it are known, and were not looked at.
-void leave_unread(SettingsSheet& sheet, const Tool& tool) {
-    std::set<std::string> read;
+void leave_unread(SettingsSheet& sheet, const Tool& tool, const KnownSettings& known) {
+    std::set<std::string> read(known.also_read().begin(), known.also_read().end());
+    for (const NamedField& f : known.fields()) read.insert(f.key);
     for (const SpelledField& f : flags_of(spelled_by(tool))) read.insert(flag_or_leaf(std::string(f.name)));
-    if (tool.reader == Reader::megatron) read.insert(megatron_keys().begin(), megatron_keys().end());
     for (const std::string& key : sheet.open_keys())
         if (read.contains(key)) sheet.cannot_hold(key, "it was not read: the errors come first");
 }
@@ -364,7 +364,7 @@ Import import_settings(const ImportRequest& request, const Presets& presets) {
                         " (--model on the command line)"));
     if (draft.gpus > (1 << 20))
         sheet.error("gpus-not-allowed", "found ", draft.gpus, " GPUs, at most 1,048,576 are read");
-    if (sheet.failed()) leave_unread(sheet, tool);
+    if (sheet.failed()) leave_unread(sheet, tool, known);
     sort_rest(sheet, known);
 
     // The draft becomes a plan, whose own problems are added.
@@ -431,7 +431,7 @@ void ask_for_batch(SettingsSheet& sheet, PlanDraft& draft, std::int64_t micro, s
 
 void read_megatron(SettingsSheet& sheet, PlanDraft& draft, const Presets& presets, const Launch* launch,
                    const KnownSettings& known) {
-    MegatronDialect dialect;
+    MegatronDialect dialect{.known = known};
     dialect.model_named = !draft.model_preset.empty() && !sheet.has("num_layers");
     const auto nodes = sheet.integer("nodes", "/cluster/gpus"),
                each = sheet.integer("gpus_per_node", "/cluster/gpus");
@@ -474,10 +474,25 @@ std::optional<std::string_view> rest_in(std::string_view name, std::string_view 
 void KnownSettings::read(std::string_view name, const Presets& presets) {
     const std::filesystem::path file = presets.root() / "frameworks" / (std::string(name) + ".json");
     if (!std::filesystem::exists(file)) return;
-    const nlohmann::json all = parse_json(read_file(file), file.string());
+    const std::string whole = read_file(file);
+    const nlohmann::json all = parse_json(whole, file.string());
     if (const auto base = all.find("also"); base != all.end())
         for (const nlohmann::json& b : base->is_array() ? *base : nlohmann::json{*base})
             read(b.get<std::string>(), presets);
+    if (all.contains("names")) {
+        const nlohmann::ordered_json in_order = nlohmann::ordered_json::parse(whole);
+        for (const auto& [setting, as] : in_order["names"].items()) {
+            const std::string& field = (as.is_object() ? as.at("to") : as).get_ref<const std::string&>();
+            const std::size_t dot = setting.rfind('.'), end = dot == std::string::npos ? 0 : dot;
+            if (field.starts_with("/"))
+                fields_.push_back({setting.substr(0, end), setting.substr(dot + 1), field, as});
+        }
+    }
+    for (const nlohmann::json& key : all.value("also_read", nlohmann::json::array()))
+        also_read_.push_back(key.get<std::string>());
+    const nlohmann::json closed = all.value("closed", nlohmann::json::object());
+    for (const auto& [section, keys] : closed.items())
+        closed_[section] = keys.get<std::vector<std::string>>();
     for (const nlohmann::json& row : all.value("cannot_hold", nlohmann::json::array()))
         for (const nlohmann::json& key : row.at("settings"))
             cannot_hold_[key.get<std::string>()] = {row.value("why", ""), row.value("field", ""),
@@ -517,6 +532,16 @@ bool KnownSettings::is_harmless(std::string_view key, std::string_view name) con
 
 bool KnownSettings::knows(std::string_view key) const {
     return cannot_hold(key) || harmless_.contains(std::string(key)) || is_switch(key);
+}
+
+std::vector<std::string> KnownSettings::all_of_section(std::string_view section) const {
+    const auto closed = closed_.find(std::string(section));
+    if (closed == closed_.end()) return {};
+    std::vector<std::string> out;
+    for (const NamedField& f : fields_)
+        if (f.section == section) out.push_back(f.key);
+    out.insert(out.end(), closed->second.begin(), closed->second.end());
+    return out;
 }
 
 std::string words_of(const CannotHold& setting) {

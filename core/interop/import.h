@@ -59,8 +59,10 @@ void read_megatron(SettingsSheet& sheet, PlanDraft& draft, const Presets& preset
                    const KnownSettings& known);
 // Reads recipes in Python, YAML overrides, words "model.x=y", and the performance scripts' short flags; NeMo
 // 1 and 2.
-void read_bridge(SettingsSheet& sheet, PlanDraft& draft, const Presets& presets, const Launch* launch);
-void read_torchtitan(SettingsSheet& sheet, PlanDraft& draft, const Presets& presets, const Launch* launch);
+void read_bridge(SettingsSheet& sheet, PlanDraft& draft, const Presets& presets, const Launch* launch,
+                 const KnownSettings& known);
+void read_torchtitan(SettingsSheet& sheet, PlanDraft& draft, const Presets& presets, const Launch* launch,
+                     const KnownSettings& known);
 
 // Returns the last part of a dotted name, two parts where one says too little ("optim.name").
 [[nodiscard]] std::string leaf_key(const std::string& name);
@@ -77,15 +79,23 @@ void ask_for_vocab(SettingsSheet& sheet, nlohmann::json& model, const std::strin
 // Sets a batch that the text leaves open: one micro-batch a rank, and adds a problem that asks for it.
 void ask_for_batch(SettingsSheet& sheet, PlanDraft& draft, std::int64_t micro, std::int64_t ranks);
 
-// Says what is known of a framework's settings that no reader reads: which change nothing that
-// a plan says, and which bear on memory or time and cannot be held. Each framework has a file of them,
-// presets/frameworks/NAME.json, with its source. A setting that stands nowhere is not known, and is said so.
+// Says what is known of a framework's settings that no code reads: which are a field of the plan, which
+// change nothing that a plan says, and which bear on memory or time and cannot be held. Each framework has a
+// file of them, presets/frameworks/NAME.json, with its source. A setting that stands nowhere is not known,
+// and is said so.
 
 // Says why an import does not take a setting: the plan has no field for it, or it has one that is not read.
 struct CannotHold {
     std::string why;    // a clause; may be empty where `field` says all
     std::string field;  // the plan's field that can say the same or the nearest; empty: it has none
     std::vector<std::string> same;  // values with which the setting changes nothing
+};
+
+// Holds a row of "names": a setting that is a field of the plan as it stands (take_fields).
+struct NamedField {
+    std::string section, key;   // "parallelism", "tensor_parallel_degree"
+    std::string field;          // "/layout/tp"
+    nlohmann::ordered_json as;  // how its value becomes the field's
 };
 
 class KnownSettings {
@@ -101,6 +111,13 @@ class KnownSettings {
     [[nodiscard]] std::string full_name(const std::string& flag) const;
     [[nodiscard]] bool is_harmless(std::string_view key, std::string_view name) const;
     [[nodiscard]] bool knows(std::string_view key) const;  // in any of the lists
+    // Returns those that are fields of the plan, in the order in which they are taken: of files that this one
+    // names under "also" first.
+    [[nodiscard]] const std::vector<NamedField>& fields() const { return fields_; }
+    // Returns names that code asks for and that no exporter writes.
+    [[nodiscard]] const std::vector<std::string>& also_read() const { return also_read_; }
+    // Returns all names of a section that the framework has, if it refuses others; else none.
+    [[nodiscard]] std::vector<std::string> all_of_section(std::string_view section) const;
     [[nodiscard]] const std::unordered_map<std::string, CannotHold>& all_cannot_hold() const {
         return cannot_hold_;
     }
@@ -108,6 +125,9 @@ class KnownSettings {
   private:
     void read(std::string_view name, const Presets& presets);
 
+    std::vector<NamedField> fields_;
+    std::vector<std::string> also_read_;
+    std::unordered_map<std::string, std::vector<std::string>> closed_;  // by section, without those of fields
     std::unordered_map<std::string, CannotHold> cannot_hold_;
     std::unordered_set<std::string> harmless_, switches_;
     std::unordered_map<std::string, std::string> short_;

@@ -24,8 +24,8 @@ bool lacks_a_word(std::string_view key, std::string_view known) {
     return i == x.size();
 }
 
-std::string_view near_miss(std::string_view key) {
-    for (const std::string_view known : megatron_keys()) {
+std::string_view near_miss(std::string_view key, const std::vector<std::string>& names) {
+    for (const std::string_view known : names) {
         if (key == known) continue;
         const std::size_t off = known.size() > 8 ? 2 : 1;
         const std::size_t longer = std::max(key.size(), known.size()) - std::min(key.size(), known.size());
@@ -37,24 +37,17 @@ std::string_view near_miss(std::string_view key) {
 
 }  // namespace
 
-const std::vector<std::string>& megatron_keys() {
-    static const std::vector<std::string> names = [] {
-        auto out = words("megatron_also_read").get<std::vector<std::string>>();
-        for (const SpelledField& f : flags_of("megatron")) out.push_back(flag_key(f.name));
-        return out;
-    }();
-    return names;
-}
-
 void refuse_misspelt(SettingsSheet& s, const KnownSettings& known) {
     if (s.printed) return;
+    std::vector<std::string> names = known.also_read();  // that are read
+    for (const SpelledField& f : flags_of("megatron")) names.push_back(flag_key(f.name));
+    for (const NamedField& f : known.fields()) names.push_back(f.key);
     int strange = 0;  // settings of no known name
     for (const std::string& key : s.open_keys()) {
-        if (known.knows(key)
-            || std::find(megatron_keys().begin(), megatron_keys().end(), key) != megatron_keys().end()
+        if (known.knows(key) || std::find(names.begin(), names.end(), key) != names.end()
             || ++strange > kMostStrange)
             continue;
-        std::string flag(near_miss(key));
+        std::string flag(near_miss(key, names));
         if (flag.empty()) continue;
         std::replace(flag.begin(), flag.end(), '_', '-');
         s.error("setting-unknown", s.written(key), " is no setting of Megatron; the closest is --", flag);
@@ -97,18 +90,18 @@ class LayoutReader {
 
   private:
     void degrees() {
-        tp_ = take_degree(s_, d_, "tensor_model_parallel_size", "tp");
-        pp_ = take_degree(s_, d_, "pipeline_model_parallel_size", "pp");
-        cp_ = take_degree(s_, d_, "context_parallel_size", "cp");
-        ep_ = take_degree(s_, d_, "expert_model_parallel_size", "ep");
+        take_fields(s_, d_, dialect_.known, "/layout");
+        tp_ = degree(d_, "tp");
+        pp_ = degree(d_, "pp");
+        cp_ = degree(d_, "cp");
+        ep_ = degree(d_, "ep");
         etp_ = s_.integer("expert_tensor_parallel_size", "/layout/etp").value_or(tp_);
         if (s_.flag("moe_tp_extend_ep", "/layout/ep").value_or(false)) {
             l_["ep"] = ep_ *= etp_;  // MindSpeed: ranks of tp hold other experts, each of them whole
             etp_ = 1;
         }
         if (d_.model.contains("moe") || ep_ > 1 || s_.has("expert_tensor_parallel_size")) l_["etp"] = etp_;
-        const bool sp = s_.flag("sequence_parallel", "/layout/sequence_parallel").value_or(false);
-        l_["sequence_parallel"] = sp && tp_ > 1;
+        l_["sequence_parallel"] = l_.value("sequence_parallel", false) && tp_ > 1;
         const bool outside = s_.flag("use_tp_pp_dp_mapping", "/layout/order").value_or(false);
         l_["order"] = outside ? "tp-cp-ep-pp-dp" : "tp-cp-ep-dp-pp";
         if (outside && ep_ > 1)
@@ -118,9 +111,8 @@ class LayoutReader {
         const auto ulysses = s_.integer("ds_sequence_parallel_size", "/layout/cp");
         if (ulysses.value_or(1) > 1 && !s_.has("context_parallel_size")) {
             l_["cp"] = cp_ = *ulysses;
-            l_["cp_comm"] = "ulysses";
+            l_.emplace("cp_comm", "ulysses");
         }
-        take_settings(s_, d_, "megatron_cp");
         hierarchy(s_.value_of("cp_comm_type") == "a2a+p2p");
         weight_shards();
     }
@@ -591,8 +583,9 @@ void read_world(SettingsSheet& s, PlanDraft& d, const Launch* launch) {
 
 }  // namespace
 
-void read_bridge(SettingsSheet& s, PlanDraft& d, const Presets& presets, const Launch* launch) {
-    MegatronDialect dialect;
+void read_bridge(SettingsSheet& s, PlanDraft& d, const Presets& presets, const Launch* launch,
+                 const KnownSettings& known) {
+    MegatronDialect dialect{.known = known};
     dialect.command_line = false;
     for (const char* key : {"crossattn_emb_size", "num_joint_layers"})  // Wan's, FLUX's
         if (s.has(key)) {

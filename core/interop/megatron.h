@@ -13,6 +13,7 @@ class KnownSettings;
 
 // Says how the programs that share Megatron's names differ.
 struct MegatronDialect {
+    const KnownSettings& known;
     bool command_line = true;      // flags of pretrain_gpt.py: absent means Megatron's default
     bool model_named = false;      // the model comes from a preset: only what the text says is put over it
     bool overlap_default = false;  // ddp.overlap_grad_reduce where it is not said
@@ -24,8 +25,6 @@ void read_megatron_model(SettingsSheet& sheet, PlanDraft& draft, const MegatronD
 void read_megatron_training(SettingsSheet& sheet, PlanDraft& draft, const MegatronDialect& dialect);
 // It needs draft.gpus. Adds an error where Megatron itself would refuse.
 void read_megatron_layout(SettingsSheet& sheet, PlanDraft& draft, const MegatronDialect& dialect);
-// Returns the names that this folder reads of Megatron's settings, with underscores.
-[[nodiscard]] const std::vector<std::string>& megatron_keys();
 // Adds an error for each flag that Megatron does not have and that is a letter or two, or a missing word,
 // away from one that is read.
 void refuse_misspelt(SettingsSheet& sheet, const KnownSettings& known);

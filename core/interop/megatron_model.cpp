@@ -13,10 +13,11 @@ namespace {
 class ModelReader {
   public:
     ModelReader(SettingsSheet& sheet, PlanDraft& draft, const MegatronDialect& dialect)
-        : s_(sheet), d_(draft), m_(draft.model), whole_(!dialect.model_named),
+        : s_(sheet), d_(draft), m_(draft.model), known_(dialect.known), whole_(!dialect.model_named),
           require_(dialect.command_line && whole_) {}
 
     void read() {
+        take_fields(s_, d_, known_, "/model");
         sizes();
         activation();
         norms_and_biases();
@@ -24,7 +25,6 @@ class ModelReader {
         vocabulary();
         if (s_.flag("multi_latent_attention", "/model/attention").value_or(false)) latent_attention();
         window();
-        take_settings(s_, d_, "megatron_model");
         experts();
         mamba();
     }
@@ -34,7 +34,6 @@ class ModelReader {
         if (const auto n = s_.integer(key, std::string("/model/") + field)) m_[field] = *n;
     }
     void need(const char* key, const char* field) {
-        put(key, field);
         if (require_ && !m_.contains(field))
             s_.error("setting-missing", "--", dashed(key), " is missing: Megatron asks for it");
     }
@@ -59,13 +58,13 @@ class ModelReader {
                 require_ = false;
             }
         const std::string letters = mixers();
-        if (letters.empty())
+        if (letters.empty()) {
+            put("num_layers", "layers");
             need("num_layers", "layers");
-        else if (s_.has("num_layers"))  // arguments.py: the pattern always says how many there are
+        } else if (s_.has("num_layers"))  // arguments.py: the pattern always says how many there are
             s_.ignore("num_layers");
         need("hidden_size", "hidden");
         need("num_attention_heads", "heads");
-        take_settings(s_, d_, "megatron_sizes");
         const bool groups =
             s_.flag("group_query_attention", "/model/kv_heads").value_or(!s_.has("group_query_attention"));
         const auto kv = s_.integer("num_query_groups", "/model/kv_heads");
@@ -101,7 +100,7 @@ class ModelReader {
             }
             m_["layers"] = letters.size();
             if (const auto depths = std::count(text->begin(), text->end(), '/'); depths > 0) {
-                m_["mtp_layers"] = depths;
+                m_.emplace("mtp_layers", depths);
                 s_.problem(Severity::warning, "prediction-layers", s_.written(key),
                            ": layers that predict further tokens have kinds of their own; the "
                            "plan has one layer and a projection for each.");
@@ -169,31 +168,15 @@ class ModelReader {
     }
 
     void norms_and_biases() {
-        if (const auto norm = s_.text("normalization", "/model/norm")) {
-            std::string word;
-            for (const char c : *norm)
-                word.push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c);
-            m_["norm"] = word == "rmsnorm" ? "rmsnorm" : "layernorm";
-        } else if (whole_) {
-            m_["norm"] = "layernorm";
+        if (whole_) {
+            m_.emplace("norm", "layernorm");
+            m_.emplace("mlp_bias", true);
+            m_.emplace("tied_embeddings", true);
         }
-        std::optional<bool> bias;
-        if (const auto off = s_.flag("disable_bias_linear", "/model/mlp_bias")) bias = !*off;
-        if (const auto on = s_.flag("add_bias_linear", "/model/mlp_bias")) bias = *on;
-        if (const auto on = s_.flag("bias", "/model/mlp_bias")) bias = *on;  // NeMo 1
-        if (bias || whole_) {
-            m_["mlp_bias"] = bias.value_or(true);
-            m_["attention_bias"] = bias.value_or(true);
-        }
+        const bool bias = m_.value("mlp_bias", false);
+        if (m_.contains("mlp_bias")) m_["attention_bias"] = bias;
         for (const char* key : {"add_qkv_bias", "qkv_bias"})  // the second of NeMo 1
-            if (const auto on = s_.flag(key, "/model/qkv_bias"))
-                m_["qkv_bias"] = *on && !bias.value_or(whole_);
-        std::optional<bool> tied;
-        if (const auto off = s_.flag("untie_embeddings_and_output_weights", "/model/tied_embeddings"))
-            tied = !*off;
-        if (const auto on = s_.flag("share_embeddings_and_output_weights", "/model/tied_embeddings"))
-            tied = *on;
-        if (tied || whole_) m_["tied_embeddings"] = tied.value_or(true);
+            if (const auto on = s_.flag(key, "/model/qkv_bias")) m_["qkv_bias"] = *on && !bias;
     }
 
     void positions() {
@@ -213,10 +196,8 @@ class ModelReader {
     }
 
     void vocabulary() {
-        put("vocab_size", "vocab");
         for (const char* key : {"padded_vocab_size", "override_vocab_size"})  // the second of NeMo 1
             if (!m_.contains("vocab") && s_.has(key)) put(key, "vocab");
-        put("make_vocab_size_divisible_by", "vocab_multiple");
         if (m_.contains("vocab") || !whole_) {
             if (s_.has("make_vocab_size_divisible_by"))
                 s_.problem(Severity::info, "vocab-multiple", s_.written("make_vocab_size_divisible_by"),
@@ -234,7 +215,7 @@ class ModelReader {
     void latent_attention() {
         m_["attention"] = "mla";
         m_["mla"] = words("megatron_mla_defaults");
-        take_settings(s_, d_, "megatron_mla");
+        take_fields(s_, d_, known_, "/model/mla");
     }
 
     // Reads "128,0" or "(128, 0)": a token sees so many tokens before it, and itself
@@ -258,41 +239,28 @@ class ModelReader {
         if (!n) n = s_.integer("num_moe_experts", "/model/moe/experts");
         // Megatron-DeepSpeed's 1 is its default: no experts.
         const bool has = n && *n > (s_.has("deepspeed") || s_.has("mlp_type") ? 1 : 0);
-        nlohmann::json e = has || !m_.contains("moe") ? nlohmann::json::object() : m_["moe"];
-        if (has) e["experts"] = *n;
-        const auto top = s_.integer("moe_router_topk", "/model/moe/top_k");
-        const auto ffn = s_.integer("moe_ffn_hidden_size", "/model/moe/expert_ffn");
-        const auto shared = s_.integer("moe_shared_expert_intermediate_size", "/model/moe/shared_expert_ffn");
-        const auto many = s_.integer("n_shared_experts", "/model/moe/shared_experts");  // MindSpeed-LLM's
-        const auto dense = s_.integer("first_k_dense_replace", "/model/moe/first_dense_layers", 0);
-        const auto bias = s_.flag("moe_router_enable_expert_bias", "/model/moe/router_bias");
-        const auto groups = s_.integer("moe_router_group_topk", "/model/moe/max_nodes_per_token");
-        if (s_.has("moe_router_num_groups"))
-            s_.map("moe_router_num_groups", "/model/moe/max_nodes_per_token");
+        const nlohmann::json named = m_.value("moe", nlohmann::json());  // of the model that the text names
+        m_.erase("moe");
+        take_fields(s_, d_, known_, "/model/moe");
         if (!has) {
-            // Without experts, in this text or in the model that it names, these say nothing.
-            if (!m_.contains("moe"))
+            m_.erase("moe");
+            if (!named.is_null())
+                m_["moe"] = named;
+            else  // without experts, in this text or in the model that it names, these say nothing
                 for (const char* key : {"moe_layer_freq", "moe_latent_size", "moe_shared_expert_gate"})
                     s_.ignore(key);
             return;
         }
-        e["top_k"] = top.value_or(2);
-        e["expert_ffn"] = ffn.value_or(value("ffn", 1));
-        if (shared) {
-            e["shared_experts"] = 1;
-            e["shared_expert_ffn"] = *shared;
-        } else if (many) {
-            e["shared_experts"] = *many;
-        }
-        if (bias.value_or(false)) e["router_bias"] = true;
+        nlohmann::json& e = m_["moe"];
+        e["experts"] = *n;
+        e.emplace("top_k", 2);
+        e.emplace("expert_ffn", value("ffn", 1));
+        if (e.contains("shared_expert_ffn")) e["shared_experts"] = 1;
         if (const auto wide = s_.integer("moe_latent_size", "/model/moe/latent")) e["latent"] = *wide;
         if (s_.flag("moe_shared_expert_gate", "/model/moe/shared_expert_gate").value_or(false))
             e["shared_expert_gate"] = true;
-        if (groups) e["max_nodes_per_token"] = *groups;
         e["every"] = 1;
-        m_["moe"] = e;
         which_layers();
-        if (dense) m_["moe"]["first_dense_layers"] = *dense;
     }
 
     void which_layers() {
@@ -321,7 +289,7 @@ class ModelReader {
             for (std::int64_t i = 0; i < layers && same; ++i)
                 same = pattern[i] == (i >= dense && (i - dense + 1) % every == 0 ? 1 : 0);
             if (!same) continue;
-            m_["moe"]["first_dense_layers"] = dense;
+            m_["moe"].emplace("first_dense_layers", dense);
             m_["moe"]["every"] = every;
             return;
         }
@@ -366,6 +334,7 @@ class ModelReader {
     SettingsSheet& s_;
     PlanDraft& d_;
     nlohmann::json& m_;
+    const KnownSettings& known_;
     bool whole_, require_;
 };
 
@@ -478,7 +447,6 @@ void read_precision(SettingsSheet& s, PlanDraft& d, const MegatronDialect& diale
     t["gradients"] = wide ? "fp32" : base;
     if (const auto word = s.text("main_grads_dtype", "/training/gradients"))
         if (const std::string name = dtype_name(*word); !name.empty() && wide) t["gradients"] = name;
-    take_settings(s, d, "megatron_states");
 }
 
 void read_optimizer(SettingsSheet& s, PlanDraft& d) {
@@ -571,24 +539,20 @@ void read_offload(SettingsSheet& s, PlanDraft& d) {
     if (!away.empty()) d.training["offload"] = away;
 }
 
-void read_overlap(SettingsSheet& s, PlanDraft& d, const MegatronDialect& dialect) {
-    d.training["overlap"]["dp"] = dialect.overlap_default;
-    take_settings(s, d, "megatron_overlap");
-}
-
 }  // namespace
 
 void read_megatron_training(SettingsSheet& s, PlanDraft& d, const MegatronDialect& dialect) {
     nlohmann::json& t = d.training;
+    t["overlap"]["dp"] = dialect.overlap_default;
+    take_fields(s, d, dialect.known, "/training/overlap");
+    take_fields(s, d, dialect.known, "/training");
     read_precision(s, d, dialect);
     read_graphs(s, d);
     read_optimizer(s, d);
     read_recompute(s, d);
     read_offload(s, d);
-    read_overlap(s, d, dialect);
-    if (dialect.micro_batch_default > 0) t["micro_batch"] = dialect.micro_batch_default;
-    if (dialect.global_batch_default > 0) t["global_batch"] = dialect.global_batch_default;
-    take_settings(s, d, "megatron_training");
+    if (dialect.micro_batch_default > 0) t.emplace("micro_batch", dialect.micro_batch_default);
+    if (dialect.global_batch_default > 0) t.emplace("global_batch", dialect.global_batch_default);
     if (dialect.command_line && !dialect.model_named)
         for (const char* key : {"seq_length", "micro_batch_size"})
             if (!s.has(key) && !s.has("encoder_seq_length")) {

@@ -67,8 +67,8 @@ void SettingsSheet::map_as(std::string_view key, std::string_view other) {
 }
 
 void SettingsSheet::refuse(const Setting& s, const std::string& allowed) {
-    const std::string line = s.line > 0 ? plain(" (line ", s.line, ")") : "";
-    error("setting-not-allowed", s.name, ": found ", shown_text(s.value), ", must be ", allowed, line);
+    const std::string place = s.at.line > 0 ? " (" + words_of(s.at) + ")" : "";
+    error("setting-not-allowed", s.name, ": found ", shown_text(s.value), ", must be ", allowed, place);
 }
 
 const Setting* SettingsSheet::read(std::string_view key, std::string_view path) {
@@ -78,8 +78,8 @@ const Setting* SettingsSheet::read(std::string_view key, std::string_view path) 
     if (!s->unknown.empty()) {
         ask(Asked::value, Severity::error, "unknown-value",
             s->name + " is set from " + s->unknown
-                + ", which the text does not say: give it a value (--var or --args on the command line; line "
-                + std::to_string(s->line) + ")");
+                + ", which the text does not say: give it a value (--var or --args on the command line; "
+                + words_of(s->at) + ")");
         problems.back().name = s->unknown;
         return nullptr;
     }
@@ -164,7 +164,8 @@ void SettingsSheet::lists(SettingLists& to) const {
                                     : k.state == State::unmapped ? to.unmapped
                                     : k.state == State::ignored  ? to.ignored
                                                                  : to.not_known;
-        list.push_back({r.setting.name, r.setting.value, k.path, k.why, r.setting.line});
+        list.push_back(
+            {r.setting.name, r.setting.value, k.path, k.why, r.setting.at.line, r.setting.at.file});
     }
     std::stable_partition(to.not_known.begin(), to.not_known.end(),
                           [](const Listed& l) { return sounds_of_layout(l.setting); });
@@ -301,35 +302,42 @@ nlohmann::json& place_of(PlanDraft& draft, std::string_view pointer) {
     return of[nlohmann::json::json_pointer(std::string(pointer.substr(end)))];
 }
 
-void take_settings(SettingsSheet& sheet, PlanDraft& draft, std::string_view table) {
-    for (const auto& row : words(table)) {
-        const std::string_view key = word_of(row["key"]), to = word_of(row["to"]);
-        nlohmann::json value;
-        if (row.contains("says_no_more")) {
-            sheet.map(key, to);
-        } else if (row.contains("flag")) {
-            if (const auto on = sheet.flag(key, to)) value = row["flag"][*on ? 1 : 0];
-        } else if (row.contains("words")) {
-            const auto text = sheet.text(key, to);
-            const auto& all = row["words"].is_string() ? words(word_of(row["words"])) : row["words"];
-            auto known = text ? all.find(*text) : all.end();
-            if (text && known == all.end())  // AttnBackend.unfused
-                known = all.find(text->substr(text->rfind('.') + 1));
-            if (known != all.end())
-                value = *known;
-            else if (text && row.contains("why"))
-                sheet.cannot_hold(key, word_of(row["why"]));
-        } else if (const auto n = sheet.integer(key, to, row.value("least", std::int64_t{1}))) {
-            value = *n;
-        }
-        if (!value.is_null()) place_of(draft, to) = value;
-    }
+namespace {
+
+// Returns the value of a word in a table; null: it has none.
+nlohmann::json value_of_word(const nlohmann::ordered_json& all, const std::string& text) {
+    const std::string word = text.substr(text.rfind('.') + 1);  // AttnBackend.unfused
+    auto found = all.find(text);
+    if (found == all.end()) found = all.find(word);
+    for (auto it = all.begin(); it != all.end() && found == all.end(); ++it)
+        if (same_letters(it.key(), word)) found = it;
+    if (found == all.end()) found = all.find("*");
+    return found == all.end() ? nlohmann::json() : nlohmann::json(*found);
 }
 
-std::int64_t take_degree(SettingsSheet& sheet, PlanDraft& draft, const char* key, const char* axis) {
-    const std::int64_t n = sheet.integer(key, std::string("/layout/") + axis).value_or(1);
-    draft.layout[axis] = n;
-    return n;
+}  // namespace
+
+void take_fields(SettingsSheet& sheet, PlanDraft& draft, const KnownSettings& known,
+                 std::string_view object) {
+    for (const NamedField& f : known.fields()) {
+        if (std::string_view(f.field).substr(0, f.field.rfind('/')) != object) continue;
+        const nlohmann::ordered_json row = f.as.is_object() ? f.as : nlohmann::ordered_json::object();
+        nlohmann::json value;
+        if (row.contains("says_no_more")) {
+            sheet.map(f.key, f.field);
+        } else if (row.contains("flag")) {
+            if (const auto on = sheet.flag(f.key, f.field)) value = row["flag"][*on ? 1 : 0];
+        } else if (row.contains("words")) {
+            const auto& all = row["words"].is_string() ? words(word_of(row["words"])) : row["words"];
+            if (const auto text = sheet.text(f.key, f.field)) {
+                value = value_of_word(all, *text);
+                if (value.is_null() && row.contains("why")) sheet.cannot_hold(f.key, word_of(row["why"]));
+            }
+        } else if (const auto n = sheet.integer(f.key, f.field, row.value("least", std::int64_t{1}))) {
+            value = *n;
+        }
+        if (!value.is_null()) place_of(draft, f.field) = value;
+    }
 }
 
 std::int64_t degree(const PlanDraft& draft, const char* axis) {

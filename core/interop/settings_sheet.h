@@ -26,6 +26,7 @@ struct Listed {
     std::string path;  // of the plan, "/layout/tp"; mapped settings only
     std::string why;   // of what cannot be held
     int line = 0;
+    std::string file{};  // that the line is of; empty: the text itself
 };
 
 // Holds every setting of a text in exactly one list.
@@ -70,7 +71,7 @@ class SettingsSheet {
     [[nodiscard]] std::string written(std::string_view key) const;
 
     // Reading marks a setting as mapped to `path`. A value that is unknown, of the wrong type or out of range
-    // reads as absent, and an error names setting, value and line. "None", "null" and an empty
+    // reads as absent, and an error names setting, value and place. "None", "null" and an empty
     // value are absent.
     [[nodiscard]] std::optional<std::int64_t> integer(std::string_view key, std::string_view path,
                                                       std::int64_t least = 1,
@@ -156,6 +157,8 @@ class SettingsSheet {
 // Holds a plan while it is put together from a framework's settings: first the text's values, then those that
 // follow from them.
 
+class KnownSettings;
+
 struct PlanDraft {
     nlohmann::json model = nlohmann::json::object();  // inline fields, over `model_preset` where there is one
     std::string model_preset;
@@ -188,14 +191,15 @@ void take_model(SettingsSheet& sheet, PlanDraft& draft, const Presets& presets, 
 
 // Returns the place of a field of the plan in the draft: "/layout/tp", "/training/overlap/dp".
 [[nodiscard]] nlohmann::json& place_of(PlanDraft& draft, std::string_view pointer);
-// Takes settings as rows of a table say (settings.h), the last of several for a field: a whole number from
-// "least" (1); by "flag" the one value where it is off, the other where it is on; by "words" a value for each
-// word (or the name of a table of them), also of an enumeration ("AttnBackend.unfused"), any other cannot be
-// held, for the reason "why", or changes nothing; "says_no_more": other settings say the field whole.
-void take_settings(SettingsSheet& sheet, PlanDraft& draft, std::string_view table);
+// Takes the settings that are fields of an object of the plan as they stand ("/layout", "/model/mla"): rows
+// of "names" in presets/frameworks, in their order, so that of several for a field the last holds. A row is
+// the field, "/layout/tp", for a whole number, or an object with it under "to": from "least" (1); by "flag"
+// the one value where it is off, the other where it is on; by "words" a value for each word (or the name of a
+// table of words.json), also of an enumeration ("AttnBackend.unfused") and in capitals, "*" for any other,
+// which else cannot be held, for the reason "why", or changes nothing; "says_no_more": other settings say the
+// field whole. A field whose value is null stays as it is.
+void take_fields(SettingsSheet& sheet, PlanDraft& draft, const KnownSettings& known, std::string_view object);
 
-// Takes a degree, 1 where the text does not say it.
-std::int64_t take_degree(SettingsSheet& sheet, PlanDraft& draft, const char* key, const char* axis);
 // Returns degrees in force, as whole numbers; 1 where the draft has none.
 [[nodiscard]] std::int64_t degree(const PlanDraft& draft, const char* axis);
 

@@ -32,7 +32,7 @@ struct Tool {
     std::optional<Software> software;  // whose figures a plan of it has; nullopt: no kind is known
     Reader reader = Reader::none;
     void (*write)(ExportDraft&) = nullptr;  // null: it is not written
-    bool dialect = true;                    // presets/frameworks/NAME.json names its settings (dialect.h)
+    bool dialect = true;                    // false: its reader asks for its names as they are (dialect.h)
     std::optional<bool> json;               // true: its text is JSON; false: it is not; nullopt: either
     bool or_another = false;                // a text with its marks may be of another tool
     // It is known by one of the groups, all of whose marks stand in the text. A mark that begins with a

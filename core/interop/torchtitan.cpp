@@ -14,8 +14,8 @@ namespace {
 
 class ClassReader {
   public:
-    ClassReader(SettingsSheet& sheet, PlanDraft& draft, const Presets& presets)
-        : s_(sheet), d_(draft), l_(draft.layout), presets_(presets) {}
+    ClassReader(SettingsSheet& sheet, PlanDraft& draft, const Presets& presets, const KnownSettings& known)
+        : s_(sheet), d_(draft), l_(draft.layout), presets_(presets), known_(known) {}
 
     void read() {
         unknown_fields();
@@ -31,7 +31,8 @@ class ClassReader {
   private:
     // The framework refuses a field of [parallelism] that it does not have.
     void unknown_fields() {
-        const std::vector<std::string_view> known = word_list("torchtitan_parallelism");
+        const std::vector<std::string> names = known_.all_of_section("parallelism");
+        const std::vector<std::string_view> known(names.begin(), names.end());
         int strange = 0;
         for (const std::string& key : s_.open_keys()) {
             const std::string name = s_.written(key);
@@ -86,13 +87,12 @@ class ClassReader {
     }
 
     void degrees() {
-        const std::int64_t tp = take_degree(s_, d_, "tensor_parallel_degree", "tp");
-        const std::int64_t cp = take_degree(s_, d_, "context_parallel_degree", "cp");
-        pp_ = take_degree(s_, d_, "pipeline_parallel_degree", "pp");
-        const std::int64_t ep = take_degree(s_, d_, "expert_parallel_degree", "ep");
-        const std::int64_t replicate =
-            s_.integer("data_parallel_replicate_degree", "/layout/dp_replicate").value_or(1);
-        std::int64_t shard = s_.integer("data_parallel_shard_degree", "/layout/dp_shard", -1).value_or(-1);
+        take_fields(s_, d_, known_, "/layout");
+        take_fields(s_, d_, known_, "/training/overlap");
+        const std::int64_t tp = degree(d_, "tp"), cp = degree(d_, "cp"), ep = degree(d_, "ep");
+        const std::int64_t replicate = degree(d_, "dp_replicate");
+        pp_ = degree(d_, "pp");
+        std::int64_t shard = l_.value("dp_shard", std::int64_t{-1});
         const std::int64_t rest = tp * cp * pp_ * replicate;
         // Experts are spread over all ranks but those of pp and of the replicas (parallel_dims.py).
         if (shard < 1 && d_.gpus == 0) ask_for_gpus(s_, d_, rest * (ep / std::gcd(ep, cp * tp)));
@@ -108,24 +108,23 @@ class ClassReader {
         l_["order"] = "tp-cp-ep-dp_shard-dp_replicate-pp";
         l_["sequence_parallel"] =
             tp > 1 && s_.flag("enable_sequence_parallel", "/layout/sequence_parallel").value_or(true);
-        const auto etp = s_.integer("expert_tensor_parallel_degree", "/layout/etp");
-        if (ep > 1 || etp) l_["etp"] = etp.value_or(1);
+        if (ep > 1) l_.emplace("etp", 1);
         // From parallelize.py: by default weights stay gathered under a pipeline.
         const std::string reshard =
             s_.text("fsdp_reshard_after_forward", "/layout/reshard").value_or("default");
         const bool kept = reshard == "never" || (reshard == "default" && pp_ > 1);
         if (l_["zero"] == 3 && (kept || pp_ > 1)) l_["reshard"] = kept ? "never" : "after_forward";
-        take_settings(s_, d_, "torchtitan_layout");
-        const std::string rotate =
-            s_.text("context_parallel_rotate_method", "/layout/cp_comm").value_or("allgather");
-        if (cp > 1) l_["cp_comm"] = rotate == "alltoall" ? "ring" : "allgather";
+        if (cp > 1)
+            l_.emplace("cp_comm", "allgather");
+        else
+            l_.erase("cp_comm");
         ranks_ = shard * replicate;
     }
 
     void precision() {
         d_.training["compute"] = "bf16";
         d_.training["gradients"] = "fp32";
-        take_settings(s_, d_, "torchtitan_training");
+        take_fields(s_, d_, known_, "/training");
         // TOML names converters, Python makes them: [Float8LinearConverter.Config()].
         const std::string converters = s_.text("converters", "/training/compute").value_or("");
         const auto made = [&](const std::string& call) {
@@ -274,28 +273,26 @@ class ClassReader {
     }
 
     void recompute() {
-        std::string mode = s_.text("mode", "/training/recompute").value_or("");
+        nlohmann::json& t = d_.training;
         if (const auto call = s_.text("activation_checkpoint()", "/training/recompute"))
-            mode = call->find("Full") != std::string::npos        ? "full"
-                   : call->find("Selective") != std::string::npos ? "selective"
-                                                                  : "none";
+            t["recompute"] = call->find("Full") != std::string::npos        ? "full"
+                             : call->find("Selective") != std::string::npos ? "selective"
+                                                                            : "none";
         if (s_.has("activation_checkpoint") && says_nothing(s_.value_of("activation_checkpoint"))) {
             s_.map("activation_checkpoint", "/training/recompute");
-            mode = "none";
+            t["recompute"] = "none";
         }
         // Without a word of it torchtitan recomputes: trainer.py has SelectiveAC; the releases with TOML had
         // the mode "selective" with the option "2" (job_config.py).
-        if (mode.empty()) {
-            mode = "selective";
+        if (t.emplace("recompute", "selective").second) {
             s_.problem(
                 Severity::info, "recompute-default",
                 "The text does not say activation_checkpoint: torchtitan's default, selective, stands.");
         }
-        d_.training["recompute"] = mode == "full" || mode == "selective" ? mode : "none";
         const bool toml = s_.has("model.name");
         const std::string option =
             s_.text("selective_ac_option", "/training/recompute").value_or(toml ? "2" : "op");
-        if (option != "op" && mode == "selective") every_nth(option);
+        if (option != "op" && t["recompute"] == "selective") every_nth(option);
     }
 
     // Every n-th layer is recomputed whole: on average an n-th of each chunk.
@@ -316,14 +313,16 @@ class ClassReader {
     PlanDraft& d_;
     nlohmann::json& l_;
     const Presets& presets_;
+    const KnownSettings& known_;
     std::int64_t pp_ = 1, ranks_ = 1, layers_ = 0;
 };
 
 }  // namespace
 
-void read_torchtitan(SettingsSheet& sheet, PlanDraft& draft, const Presets& presets, const Launch* launch) {
+void read_torchtitan(SettingsSheet& sheet, PlanDraft& draft, const Presets& presets, const Launch* launch,
+                     const KnownSettings& known) {
     if (launch && draft.gpus == 0) draft.gpus = launch->gpus;
-    ClassReader(sheet, draft, presets).read();
+    ClassReader(sheet, draft, presets, known).read();
 }
 
 }  // namespace pentamesh::interop

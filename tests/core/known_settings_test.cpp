@@ -120,13 +120,12 @@ TEST_CASE(
     "the tables of names are of frameworks and fields that there are, and each value is one of its field") {
     const json schema = json::parse(plan_schema());
     std::size_t rows = 0;
-    for (const std::string_view table :
-         {"megatron_mla", "megatron_sizes", "megatron_model", "megatron_cp", "megatron_training",
-          "megatron_states", "megatron_overlap", "torchtitan_layout", "torchtitan_training"})
-        for (const auto& row : words(table)) {
-            CAPTURE(row.dump());
-            CHECK(schema_has(schema, word_of(row["to"])));
-            const auto named = row.value("words", nlohmann::ordered_json::object());
+    for (const std::string_view framework : {"bridge", "torchtitan"})  // bridge has those of megatron too
+        for (const KnownSettings settings = known(framework); const NamedField& f : settings.fields()) {
+            CAPTURE(f.key);
+            CHECK(schema_has(schema, f.field));
+            if (!f.as.is_object()) continue;
+            const auto named = f.as.value("words", nlohmann::ordered_json::object());
             const auto& values = named.is_string() ? words(word_of(named)) : named;
             for (const auto& value : values) CHECK(schema.dump().find(value.dump()) != std::string::npos);
             ++rows;
@@ -153,6 +152,31 @@ TEST_CASE("a setting that says a field of the plan is not harmless, and is denie
             if (const CannotHold* row = settings.cannot_hold(key)) CHECK(f.pointer.starts_with(row->field));
             CHECK_FALSE(settings.is_harmless(key, std::string(f.name)));
         }
+    for (const std::string_view framework : {"megatron", "torchtitan"})
+        for (const KnownSettings settings = known(framework); const NamedField& f : settings.fields()) {
+            CAPTURE(f.key);
+            CHECK(settings.cannot_hold(f.key) == nullptr);
+            CHECK_FALSE(settings.is_harmless(f.key, f.key));
+        }
+}
+
+TEST_CASE("a flag that is a field of the plan needs one row: it is read, and known where it is misspelt") {
+    const Import read =
+        import_line("--multi-latent-attention --kv-lora-rank 256 --no-overlap-p2p-communication");
+    REQUIRE(read.plan);
+    REQUIRE(read.plan->model.mla);
+    CHECK(read.plan->model.mla->kv_lora_rank == 256);
+    CHECK_FALSE(read.plan->training.overlap.pp);
+    const Import misspelt = import_line("--dsa-indexer-topc 512");
+    CHECK_FALSE(misspelt.plan);
+    CHECK(std::any_of(misspelt.problems.begin(), misspelt.problems.end(), [](const ImportProblem& p) {
+        return p.message.ends_with("the closest is --dsa-indexer-topk");
+    }));
+    const KnownSettings titan = known("torchtitan");
+    const std::vector<std::string> section = titan.all_of_section("parallelism");
+    CHECK(std::find(section.begin(), section.end(), "tensor_parallel_degree") != section.end());
+    CHECK(std::find(section.begin(), section.end(), "mixed_precision_param") == section.end());
+    CHECK(titan.all_of_section("training").empty());
 }
 
 TEST_CASE("a setting that is said to change nothing changes nothing") {

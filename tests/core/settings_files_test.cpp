@@ -507,3 +507,61 @@ TEST_CASE("a model that is given in a file has its layers in torchtitan's pipeli
         CHECK(layers == std::vector<std::int64_t>{5, 6, 6, 6, 5, 4});
     }
 }
+
+TEST_CASE("a setting of a file that the text reads in is said with that file and its line") {
+    const auto beside = [](const std::string& text, const std::string& name, const std::string& other) {
+        ImportRequest r;
+        r.text = text;
+        r.path = "test";
+        r.gpus = 8;
+        r.other = [=](const std::string& asked) {
+            return asked == name ? std::optional(other) : std::nullopt;
+        };
+        return import_settings(r, presets());
+    };
+    const auto ends_with = [](const Import& made, std::string_view code, const std::string& place) {
+        const ImportProblem* p = problem_called(made, code);
+        REQUIRE(p);
+        CAPTURE(p->message);
+        CHECK(p->message.ends_with(place + ")"));
+    };
+    const auto place_of = [](const std::vector<Listed>& rows, std::string_view setting) {
+        const auto row = std::find_if(rows.begin(), rows.end(),
+                                      [&](const Listed& l) { return l.setting.ends_with(setting); });
+        REQUIRE(row != rows.end());
+        return words_of(TextPlace{row->line, row->file});
+    };
+
+    // A word of a script stands where it is written, not where it is handed to the job.
+    const std::string job =
+        "source models/sizes.sh\ntorchrun pretrain_gpt.py " + kGpt + "\\\n  ${LAYOUT[@]}\n";
+    const std::string sizes = "#!/bin/bash\nLAYOUT=(\n  --global-batch-size 16\n  "
+                              "--tensor-model-parallel-size two\n  --context-parallel-size $CP\n)\n";
+    const Import script = beside(job, "models/sizes.sh", sizes);
+    ends_with(script, "setting-not-allowed", "(models/sizes.sh, line 4");
+    ends_with(script, "unknown-value", "models/sizes.sh, line 5");
+    CHECK(place_of(script.settings.mapped, "global-batch-size") == "models/sizes.sh, line 3");
+    CHECK(place_of(script.settings.mapped, "num-layers") == "line 2");
+
+    // A file of YAML stands behind the one that it starts from.
+    const Import yaml = beside("defaults: ../base.yaml\npolicy:\n  model_name: meta-llama/Llama-3.1-8B\n"
+                               "  train_global_batch_size: 16\n  megatron_cfg:\n    enabled: false\n",
+                               "../base.yaml",
+                               "policy:\n  train_micro_batch_size: 1\n  max_total_sequence_length: 2048\n"
+                               "  dtensor_cfg:\n    enabled: true\n    tensor_parallel_size: two\n");
+    ends_with(yaml, "setting-not-allowed", "(../base.yaml, line 6");
+    CHECK(place_of(yaml.settings.mapped, "train_micro_batch_size") == "../base.yaml, line 2");
+    CHECK(place_of(yaml.settings.mapped, "train_global_batch_size") == "line 4");
+
+    // A function of another module sets what stands there.
+    const Import python =
+        beside("from megatron.bridge.recipes import run\nfrom layouts.wide import set_layout\n"
+               "def config() -> ConfigContainer:\n    cfg = ConfigContainer()\n"
+               "    cfg.model.context_parallel_size = 1\n    set_layout(cfg)\n    return cfg\n",
+               "layouts/wide.py",
+               "def set_layout(cfg):\n    cfg.model.pipeline_model_parallel_size = 2\n"
+               "    cfg.model.tensor_model_parallel_size = \"two\"\n");
+    ends_with(python, "setting-not-allowed", "(layouts/wide.py, line 3");
+    CHECK(place_of(python.settings.mapped, "pipeline_model_parallel_size") == "layouts/wide.py, line 2");
+    CHECK(place_of(python.settings.mapped, "context_parallel_size") == "line 5");
+}

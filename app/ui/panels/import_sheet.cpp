@@ -41,7 +41,8 @@ const std::vector<Listed>& rows_of(const interop::SettingLists& lists, LineMark 
 void mark_lines(ImportSheetState& s) {
     s.shown.set_text(s.text);
     const auto mark = [&](const std::vector<Listed>& rows, LineMark as) {
-        for (const Listed& r : rows) s.shown.mark(r.line, as);
+        for (const Listed& r : rows)
+            if (r.file.empty()) s.shown.mark(r.line, as);
     };
     if (const interop::SettingLists* lists = lists_of(s))
         for (const LineMark m : all_of<LineMark>()) mark(rows_of(*lists, m), m);
@@ -235,14 +236,16 @@ void draw_listed(Ui& ui, Rect& room, const ScrollArea& area, LineMark mark, cons
         std::string text = r.setting + (r.value.empty() ? "" : " = " + r.value);
         if (!r.path.empty()) text += "  →  " + r.path;
         if (!r.why.empty()) text += "  (" + r.why + ")";
+        const int own = r.file.empty() ? r.line : 0;  // of the text that is shown
+        if (r.line > 0 && own == 0) text += "  [" + words_of(interop::TextPlace{r.line, r.file}) + "]";
         const Rect row = room.cut_top(kListRow);
         if (!area.sees(row)) continue;
         const Hit hit = ui.area("import.row." + std::to_string(static_cast<int>(mark)), row, i, true, false);
-        const bool highlighted = r.line > 0 && (hit.hovered || r.line == state.lines.hovered);
+        const bool highlighted = own > 0 && (hit.hovered || own == state.lines.hovered);
         if (highlighted) c.rect(row, ui.theme().raised, 3);
-        if (hit.hovered) state.lines.highlighted = r.line;
-        if (hit.clicked && r.line > 0) state.lines.show = r.line;
-        const std::string line = r.line > 0 ? std::to_string(r.line) : "";
+        if (hit.hovered) state.lines.highlighted = own;
+        if (hit.clicked && own > 0) state.lines.show = own;
+        const std::string line = own > 0 ? std::to_string(own) : "";
         text_row(ui, row.inset(4, 0),
                  {{line, px(34), ui.mono(Tone::secondary), Align::right}, {text, share(), ui.style(12)}}, 8);
     }

@@ -132,8 +132,8 @@ class Frame {
             else if (k + 1 < i_.words.size())
                 value = i_.words[k + 1].text;
             if (const shell::Unknown* u = shell::unknown_in(script_, value)) {
-                out_.gpus_unknown = std::string(name) + " is set from " + u->what + " (line "
-                                    + std::to_string(own_line(script_, i_.words[k].line)) + ")";
+                out_.gpus_unknown = std::string(name) + " is set from " + u->what + " ("
+                                    + words_of(place_in(script_, i_.words[k].line)) + ")";
                 continue;
             }
             const std::size_t colon = value.find(':');  // an elastic job, MIN:MAX
@@ -177,7 +177,7 @@ Setting setting_of(const Script& script, std::string name, const Argument* value
     Setting s;
     s.name = std::move(name);
     s.value = shell::shown(script, text);
-    s.line = own_line(script, line);
+    s.at = place_in(script, line);
     s.stated = value != nullptr;
     if (const shell::Unknown* u = shell::unknown_in(script, text)) s.unknown = u->what;
     return s;

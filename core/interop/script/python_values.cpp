@@ -578,7 +578,7 @@ void PythonModules::put(const std::string& name, std::string text, bool quoted, 
     s.name = guard_.empty() ? name : name + " (" + guard_ + ")";
     s.value = std::move(text);
     s.quoted = quoted;
-    s.line = outer_line_ > 0 ? outer_line_ : line;
+    s.at = place_at(line);
     s.variable = std::none_of(name.begin(), name.end(), [](char c) {  // a constant of the text
         return c == '.' || (c >= 'a' && c <= 'z');
     });
@@ -586,6 +586,11 @@ void PythonModules::put(const std::string& name, std::string text, bool quoted, 
         for (const std::string_view key : {after_first(name), leaf_of(name)})
             latest_[std::string(key)] = out_.settings.size();
     out_.settings.push_back(std::move(s));
+}
+
+TextPlace PythonModules::place_at(int line) const {
+    if (caller_) return *caller_;
+    return {line, module_.empty() ? std::string() : file_of(module_)};
 }
 
 void PythonModules::forget_earlier(const std::string& callee_name, const std::string& target) {

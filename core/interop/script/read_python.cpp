@@ -498,7 +498,7 @@ class PythonReader final : PythonModules {
             return true;
         }
         if (hands_on && out_.unread.empty() && !quiet_ && may_set(callee_name))
-            out_.unread = callee_name + " (line " + std::to_string(line) + ")";
+            out_.unread = callee_name + " (" + words_of(place_at(line)) + ")";
         return false;
     }
 
@@ -528,13 +528,13 @@ class PythonReader final : PythonModules {
         std::swap(locals, locals_);
         std::swap(objects, objects_);
         returned_ = {};
-        // Settings of another text get the line that calls for it.
-        const int outer = outer_line_;
-        if (!f->module.empty() && outer_line_ == 0) outer_line_ = line_;
+        std::optional<TextPlace> caller;
+        if (f->module == kKnown) caller = place_at(line_);
+        std::swap(caller, caller_);
         calls_.insert(f);
         run(f->text, f->module, f->begin, f->end, f->line);
         calls_.erase(f);
-        outer_line_ = outer;
+        std::swap(caller, caller_);
         std::swap(objects, objects_);
         std::swap(locals, locals_);
     }

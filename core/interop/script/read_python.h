@@ -142,6 +142,8 @@ class PythonModules : protected PythonText {
     [[nodiscard]] PythonValue look_up(const std::string& name) const;
     [[nodiscard]] PythonValue worked_out(std::string_view text) const;
     void put(const std::string& name, std::string text, bool quoted, int line);
+    // Returns where a line of what is read stands; of a known recipe, where it is called.
+    [[nodiscard]] TextPlace place_at(int line) const;
     // A second `x = Call(...)` stands in the place of the first.
     void forget_earlier(const std::string& callee_name, const std::string& target);
     // Collects the functions of a module, and which names it imports from where.
@@ -153,9 +155,9 @@ class PythonModules : protected PythonText {
     const PythonFunction* function_called(const std::string& name);
 
     PythonSettings out_;
-    bool quiet_ = false;  // what is read sets nothing
-    std::string guard_;   // the condition that it stands under
-    int outer_line_ = 0;  // that calls for what is read; 0: it stands in the text itself
+    bool quiet_ = false;               // what is read sets nothing
+    std::string guard_;                // the condition that it stands under
+    std::optional<TextPlace> caller_;  // of what is read, where it is of recipes that are known
     std::map<std::string, PythonValue> locals_, globals_;
     const OtherFile& other_;
     std::deque<std::string> texts_;                            // of modules

@@ -44,21 +44,24 @@ constexpr int kMostBases = 20;  // files that a file starts from, one behind the
 // Returns the settings of a file behind those of the files that it starts from; `unread` names one that is
 // not there.
 std::vector<Setting> with_bases(const Node& root, const TextRequest& r, std::string& unread,
-                                const std::string& folder = {}, int level = 0) {
+                                const std::string& file = {}, int level = 0) {
     std::vector<Setting> out;
+    const std::string folder = file.substr(0, file.rfind('/') + 1);
     std::vector<std::string> files;
     const Node* named = level > kMostBases || r.bases.empty() ? nullptr : root.find(r.bases);
     if (named && named->kind == NodeKind::scalar) files.push_back(folder + named->text);
     if (named)
         for (const Node::Entry& e : named->entries) files.push_back(folder + e.value.text);
-    for (const std::string& file : files)
-        if (const auto text = r.other ? r.other(file) : std::nullopt)
-            for (Setting& s : with_bases(read_yaml(*text, file), r, unread,
-                                         file.substr(0, file.rfind('/') + 1), level + 1))
+    for (const std::string& base : files)
+        if (const auto text = r.other ? r.other(base) : std::nullopt)
+            for (Setting& s : with_bases(read_yaml(*text, base), r, unread, base, level + 1))
                 out.push_back(std::move(s));
         else
-            unread = file;
-    for (Setting& s : flatten(root)) out.push_back(std::move(s));
+            unread = base;
+    for (Setting& s : flatten(root)) {
+        s.at.file = file;
+        out.push_back(std::move(s));
+    }
     return out;
 }
 

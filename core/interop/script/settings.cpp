@@ -43,6 +43,10 @@ bool is_among(std::string_view table, std::string_view word) {
     return std::any_of(all.begin(), all.end(), [&](const auto& one) { return word_of(one) == word; });
 }
 
+std::string words_of(const TextPlace& place) {
+    return (place.file.empty() ? "" : place.file + ", ") + "line " + std::to_string(place.line);
+}
+
 bool says_nothing(std::string_view value) {
     return value.empty() || value == "None" || value == "null" || value == "~" || value == "none-given";
 }
@@ -80,7 +84,7 @@ void collect(const Node& node, const std::string& prefix, int line, std::vector<
     s.name = prefix;
     s.value = one_line(node);
     s.quoted = node.quoted;
-    s.line = line > 0 ? line : node.line;
+    s.at.line = line > 0 ? line : node.line;
     out.push_back(std::move(s));
 }
 
@@ -106,7 +110,7 @@ std::vector<Setting> read_argument_log(std::string_view text) {
         s.name = row.substr(begin, dots - begin);
         s.value = row.substr(value);
         while (!s.value.empty() && (s.value.back() == ' ' || s.value.back() == '\r')) s.value.pop_back();
-        s.line = line;
+        s.at.line = line;
         out.push_back(std::move(s));
     }
     return out;

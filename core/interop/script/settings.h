@@ -22,7 +22,7 @@ namespace pentamesh::interop {
 [[nodiscard]] std::vector<std::string_view> word_list(std::string_view table);
 [[nodiscard]] bool is_among(std::string_view table, std::string_view word);
 
-// Holds the settings of a text, in any format: a name, a value, a line. Every framework's reader starts from
+// Holds the settings of a text, in any format: a name, a value, a place. Every framework's reader starts from
 // this.
 
 // Joins parts for a message: numbers as a text of settings has them, without commas, enumerators by their
@@ -66,6 +66,14 @@ struct Node::Entry {
 // Reads TOML 1.0.
 [[nodiscard]] Node read_toml(std::string_view text, const std::string& path);
 
+// Says where something stands.
+struct TextPlace {
+    int line = 0;      // 0: on none
+    std::string file;  // that the text reads in, by the name it has there; empty: the text itself
+};
+// Returns "line 12", and "sizes.sh, line 12" of a file that the text reads in.
+[[nodiscard]] std::string words_of(const TextPlace& place);
+
 // This is one leaf: "model.num_layers" = "32".
 struct Setting {
     std::string name;   // dotted path, or a flag without its dashes
@@ -73,7 +81,7 @@ struct Setting {
     bool quoted = false;
     bool stated = true;  // false: nothing but the name was said
     std::string key;  // of a setting that follows from others, or is a default; empty: it stands in the text
-    int line = 0;
+    TextPlace at;
     bool variable = false;  // of a recipe's function: it acts by the settings that it is handed to
     std::string unknown;    // an unknown that a script leaves in the value, "TP"; may be empty
 };

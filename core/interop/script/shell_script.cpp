@@ -343,11 +343,11 @@ class Runner {
         while (name.starts_with("/") && name != written) name.erase(0, 1);
         const auto text = given_.file && !name.empty() ? given_.file(name) : std::nullopt;
         if (text && x_.script.sources.size() < kMostFiles) {
-            x_.script.sources.push_back(own_line(x_.script, c.line));
+            x_.script.sources.push_back({name, own_line(x_.script, c.line)});
             run_text(*text, static_cast<int>(x_.script.sources.size()) * kLinesOfFile + 1);
         } else if (x_.script.unread.empty()) {
-            x_.script.unread = "source " + shown(x_.script, written) + " (line "
-                               + std::to_string(own_line(x_.script, c.line)) + ")";
+            x_.script.unread =
+                "source " + shown(x_.script, written) + " (" + words_of(place_in(x_.script, c.line)) + ")";
         }
     }
     // A function's own variables are the caller's again when it is left. One without a value is not set.
@@ -413,7 +413,7 @@ class Runner {
             run(*parse(without_line_marks(text), path_, line));
         } catch (const Error&) {
             // A text that does not parse as a script is ignored; the launch itself is where it was read.
-            (void)x_.unknown("eval of line " + std::to_string(line), line, false);
+            (void)x_.unknown("eval of " + words_of(place_in(x_.script, line)), line, false);
         }
         --calls_;
     }
@@ -660,9 +660,24 @@ void read_sbatch(std::string_view text, Expander& x) {
     set("cpus-per-task", {"SLURM_CPUS_PER_TASK"});
 }
 
-int own_line(const Script& script, int line) {
+namespace {
+
+// Returns the file that a line is of; null: the script itself.
+const Source* file_with(const Script& script, int line) {
     const auto file = static_cast<std::size_t>(line / kLinesOfFile);
-    return file == 0 || file > script.sources.size() ? line : script.sources[file - 1];
+    return file == 0 || file > script.sources.size() ? nullptr : &script.sources[file - 1];
+}
+
+}  // namespace
+
+interop::TextPlace place_in(const Script& script, int line) {
+    const Source* of = file_with(script, line);
+    return of ? interop::TextPlace{line % kLinesOfFile, of->file} : interop::TextPlace{line, {}};
+}
+
+int own_line(const Script& script, int line) {
+    const Source* of = file_with(script, line);
+    return of ? of->line : line;
 }
 
 const Unknown* unknown_in(const Script& script, std::string_view text) {

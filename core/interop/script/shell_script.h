@@ -34,13 +34,18 @@ struct Invocation {
     std::map<std::string, std::string, std::less<>> environment{};
 };
 
+struct Source {
+    std::string file;  // as the script names it
+    int line = 0;      // of the script itself: of the command that reads it in
+};
+
 struct Script {
     std::vector<Invocation>
         invocations;  // in the order of the run; of a branch whose condition is unknown, both sides
     std::vector<Unknown> unknowns;
     std::map<std::string, std::string, std::less<>> sbatch;  // "nodes" -> "256"
-    std::vector<int> sources;  // the lines of commands that read another file in
-    std::string unread;        // the first such file that is not there: "source a.sh (line 3)"
+    std::vector<Source> sources;  // files that it reads in, in the order of the run
+    std::string unread;           // the first such file that is not there: "source a.sh (line 3)"
 };
 
 // Holds what a script does not say and its user does: "TP" or "$1" to a value.
@@ -57,6 +62,9 @@ struct Given {
 // Returns true for a text whose first line, #!, names a program that is not Python.
 [[nodiscard]] bool begins_as_script(std::string_view text);
 
+// Returns where a word's or a command's line stands: lines of files that the script reads in have numbers of
+// their own.
+[[nodiscard]] interop::TextPlace place_in(const Script& script, int line);
 // Returns the line of the script itself: of a file that it reads in, the one where it does.
 [[nodiscard]] int own_line(const Script& script, int line);
 

@@ -166,7 +166,7 @@ class Expander {
     int depth_ = 0;
 };
 
-// Lines of the n-th file that a script reads in begin at n times this (own_line).
+// Lines of the n-th file that a script reads in begin at n times this (place_in).
 inline constexpr int kLinesOfFile = 10'000'000;
 
 // Sets the names of a `read`: to the fields of <<< "text", else to unknowns.
