@@ -380,7 +380,7 @@ TEST_CASE("the first page decides: what to do, by how much, and what else was tr
         CHECK_FALSE(lack_that_came(full, r.plan));
     }
     const std::string text = joined(text_of({full}, request));
-    CHECK(has(text, "Do not run it as it is. Run it with cp 2: it then fits"));
+    CHECK(has(text, "Do not run it as it is. Run it with recompute full: it then fits"));
     CHECK(has(text, "published run: 43.5 %"));
     CHECK(has(flat(text), "A published run has this plan: how does it fit?"));
     CHECK(has(text, "then " + time_text(tried.front().step_s, Zeros::kept)));
