@@ -218,14 +218,15 @@ void leave_unread(SettingsSheet& sheet, const Tool& tool, const KnownSettings& k
 
 // Adds what the plan itself refuses, with its fixes. Fields that were set may have mended what the text's own
 // layout was refused for.
-void check_plan(const ImportRequest& r, const Plan& plan, SettingsSheet& sheet) {
+void check_plan(const ImportRequest& r, const Tool& tool, const Plan& plan, SettingsSheet& sheet) {
     std::vector<Problem> found;
     const Mesh mesh = build_mesh(plan);
     const GroupSummaries groups{};
     const ResolvedPlan resolved(plan, mesh, groups);
     find_errors(resolved, true, found);
-    if (found.empty()) {  // a plan may have this order for another software; Megatron ends before it has a
-                          // group
+    const bool megatron = tool.software == Software::megatron || tool.software == Software::megatron_bridge;
+    if (found.empty()
+        && megatron) {  // another software may lay a plan out so; Megatron ends before it has a group
         std::vector<Problem> warned;
         Rules rules{resolved, true, warned};
         check_megatron(rules);
@@ -285,7 +286,7 @@ std::optional<Plan> make_plan(const ImportRequest& r, const Presets& presets, co
     if (!said && out->model.positions == Positions::learned
         && out->model.max_positions < out->training.sequence_length)
         out->training.sequence_length = out->model.max_positions;
-    check_plan(r, *out, sheet);
+    check_plan(r, tool, *out, sheet);
     return out;
 }
 
