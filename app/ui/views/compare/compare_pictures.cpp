@@ -113,7 +113,7 @@ void draw_two_steps(Ui& ui, Rect room, const ComparedPair& pair) {
     Rect bars{room.x + kLetter, room.y, room.w - kLetter - after, bar_h};
     letter({room.x, bars.y, kLetter, bar_h}, "A", a);
     const auto draw_bar = [&](const Step& step) {
-        const std::vector<DrawnPart> out = draw_step_bar(
+        std::vector<DrawnPart> out = draw_step_bar(
             ink_of(ui), bars, joined(waterfall(step), is_of_compute, StepPart::compute), longest);
         for (const DrawnPart& p : out)
             if (ui.hovers(p.at))
