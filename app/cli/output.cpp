@@ -297,10 +297,8 @@ Json json_of_memory(const Plan& plan, const Evaluation& e) {
     put_fit(out, fit_of(e.memory));
     if (!e.valid) return out;
     if (!e.memory.stage.empty()) out["room_for_buffers"] = whole(room_for_buffers(e.memory));
-    std::vector<double> in_flight;
-    for (const StageMemory& s : e.memory.stage) in_flight.push_back(s.in_flight);
     out["headroom"] = json_rows(headroom_table(e.memory));
-    out["savings"] = json_rows(savings_table(savings(plan, in_flight)));
+    out["savings"] = json_rows(savings_table(savings(plan, e.memory)));
     return out;
 }
 

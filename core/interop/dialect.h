@@ -14,10 +14,9 @@
 
 namespace pentamesh::interop {
 
-// "called": the tool in a sentence. "fields": its names are fields of the plan; the file is then read without
-// a reader
-//   of its own ("Reader::fields"), and "software" and "left_over_layers" say whose figures the plan has, and
-//   that stages take layers that do not divide.
+// "called": the tool in a sentence.
+// "fields": its names are fields of the plan, and the file is read without code (Reader::fields). "software"
+//   then says whose figures the plan has, "left_over_layers" that stages take layers that do not divide.
 // "names": a tool's name to the name that a reader asks for. In a dialect of fields this is the field itself
 //   ("/layout/tp"), or one of `model`, `gpus`, `nodes`, `gpus_per_node`, `accumulation`; in any other a
 //   field, or an object with one, is taken as it stands (take_fields).

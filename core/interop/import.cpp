@@ -207,9 +207,8 @@ std::string_view spelled_by(const Tool& tool) {
 
 // An error ends the reading: the settings behind it are known, and were not looked at.
 void leave_unread(SettingsSheet& sheet, const Tool& tool, const KnownSettings& known) {
-    std::set<std::string> read(known.also_read().begin(), known.also_read().end());
-    for (const NamedField& f : known.fields()) read.insert(f.key);
-    for (const SpelledField& f : flags_of(spelled_by(tool))) read.insert(flag_or_leaf(std::string(f.name)));
+    const std::vector<std::string> names = names_read(spelled_by(tool), known);
+    const std::set<std::string> read(names.begin(), names.end());
     for (const std::string& key : sheet.open_keys())
         if (read.contains(key)) sheet.cannot_hold(key, "it was not read: the errors come first");
 }
@@ -225,8 +224,8 @@ void check_plan(const ImportRequest& r, const Tool& tool, const Plan& plan, Sett
     const ResolvedPlan resolved(plan, mesh, groups);
     find_errors(resolved, true, found);
     const bool megatron = tool.software == Software::megatron || tool.software == Software::megatron_bridge;
-    if (found.empty()
-        && megatron) {  // another software may lay a plan out so; Megatron ends before it has a group
+    if (found.empty() && megatron) {
+        // Another software may lay a plan out so; Megatron ends before it has a group.
         std::vector<Problem> warned;
         Rules rules{resolved, true, warned};
         check_megatron(rules);
@@ -542,6 +541,13 @@ std::vector<std::string> KnownSettings::all_of_section(std::string_view section)
     for (const NamedField& f : fields_)
         if (f.section == section) out.push_back(f.key);
     out.insert(out.end(), closed->second.begin(), closed->second.end());
+    return out;
+}
+
+std::vector<std::string> names_read(std::string_view tool, const KnownSettings& known) {
+    std::vector<std::string> out = known.also_read();
+    for (const SpelledField& f : flags_of(tool)) out.push_back(flag_or_leaf(std::string(f.name)));
+    for (const NamedField& f : known.fields()) out.push_back(f.key);
     return out;
 }
 

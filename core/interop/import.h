@@ -134,6 +134,9 @@ class KnownSettings {
     std::vector<std::string> begins_;  // of names that change nothing unless they sound of layout: "logger."
 };
 
+// Returns the names of settings that are read of a tool's text, with underscores: what `tool` spells
+// (flags_of), and what is known.
+[[nodiscard]] std::vector<std::string> names_read(std::string_view tool, const KnownSettings& known);
 // Returns "the import does not read it; /model/pattern of the plan can say the same"; else why the plan
 // cannot.
 [[nodiscard]] std::string words_of(const CannotHold& setting);

@@ -39,9 +39,7 @@ std::string_view near_miss(std::string_view key, const std::vector<std::string>&
 
 void refuse_misspelt(SettingsSheet& s, const KnownSettings& known) {
     if (s.printed) return;
-    std::vector<std::string> names = known.also_read();  // that are read
-    for (const SpelledField& f : flags_of("megatron")) names.push_back(flag_key(f.name));
-    for (const NamedField& f : known.fields()) names.push_back(f.key);
+    const std::vector<std::string> names = names_read("megatron", known);
     int strange = 0;  // settings of no known name
     for (const std::string& key : s.open_keys()) {
         if (known.knows(key) || std::find(names.begin(), names.end(), key) != names.end()

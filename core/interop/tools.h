@@ -37,8 +37,7 @@ struct Tool {
     bool or_another = false;                // a text with its marks may be of another tool
     // It is known by one of the groups, all of whose marks stand in the text. A mark that begins with a
     // letter is no end of a longer name. Before a mark: "^": at the beginning of a line, behind blanks; "\n":
-    // at its very beginning;
-    // "!": it does not stand in the text; "*": it may end a longer name.
+    // at its very beginning; "!": it does not stand in the text; "*": it may end a longer name.
     std::vector<std::vector<std::string_view>> marks;
 };
 

@@ -205,7 +205,6 @@ class Waterfall {
         case Axis::dp_shard: return apply_shard();
         case Axis::dp_replicate:
             if (goal_.replicate == 1) return;
-            degrees_.replicate = goal_.replicate;
             // Without ZeRO, shards and replicas are two names of one group.
             cut(goal_.replicate, plan_.layout.zero > 0 || !std::exchange(reduces_, true));
             return;
@@ -273,6 +272,12 @@ class Waterfall {
 
 std::vector<SavingStep> savings(const Plan& plan, const std::vector<double>& in_flight) {
     return Waterfall(plan, in_flight).run();
+}
+
+std::vector<SavingStep> savings(const Plan& plan, const Memory& memory) {
+    std::vector<double> in_flight;
+    for (const StageMemory& s : memory.stage) in_flight.push_back(s.in_flight);
+    return savings(plan, in_flight);
 }
 
 namespace {

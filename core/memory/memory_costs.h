@@ -112,6 +112,8 @@ struct SavingStep {
 // One axis or modifier is added at a time, in the order of layout.order, recompute last. With the
 // `in_flight` that the plan's Memory was computed with, the last step is its peak, to the byte.
 [[nodiscard]] std::vector<SavingStep> savings(const Plan& plan, const std::vector<double>& in_flight);
+// Returns the same for the plan's own memory of every stage.
+[[nodiscard]] std::vector<SavingStep> savings(const Plan& plan, const Memory& memory);
 
 [[nodiscard]] std::string label_of(const SavingStep& step);        // "tp 8", "ZeRO-1 over 128"
 [[nodiscard]] std::string_view reason_of(const SavingStep& step);  // its cut, a sentence without its end

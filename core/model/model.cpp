@@ -8,11 +8,6 @@
 namespace pentamesh {
 namespace {
 
-// A query of sparse attention meets as many keys as the indexer picks.
-bool picks_keys(const Model& m) {
-    return m.attention == AttentionKind::mla && m.mla && m.mla->index_heads > 0;
-}
-
 LayerType plain_type(const Model& m, LayerFfn ffn) {
     LayerType t;
     t.mixer = m.sliding_window > 0 ? MixerKind::window : MixerKind::full;

@@ -25,6 +25,11 @@ using PerType = ShortList<T, kMostLayerTypes>;
 using LayerMask = std::uint32_t;  // bit t: of type t
 using LayerCounts = PerType<std::uint32_t>;
 
+// Returns true for sparse attention: a query meets as many keys as an indexer picks.
+[[nodiscard]] inline bool picks_keys(const Model& model) {
+    return model.attention == AttentionKind::mla && model.mla && model.mla->index_heads > 0;
+}
+
 // This is one kind of layer with every size of its own filled in.
 struct LayerType {
     MixerKind mixer = MixerKind::full;
@@ -40,8 +45,7 @@ struct LayerType {
     [[nodiscard]] bool is_moe() const { return ffn == LayerFfn::moe; }
     // Returns true if it has an indexer of sparse attention of its own.
     [[nodiscard]] bool has_indexer(const Model& model) const {
-        return attends() && model.attention == AttentionKind::mla && model.mla && model.mla->index_heads > 0
-               && !shares_index;
+        return attends() && picks_keys(model) && !shares_index;
     }
     // Returns true if mixer and MLP are side by side after one norm; experts have a norm of their own.
     [[nodiscard]] bool shares_norm(const Model& model) const {

@@ -283,8 +283,7 @@ void check_mixers(Rules& r) {
     if (mamba && m.mamba->version == 1) r.find(ProblemCode::selective_scan);
     if ((linear || mamba) && r.plan.layout.cp > 1) r.find(ProblemCode::scan_context_parallel);
     if (any_run(m, MixerKind::window) && r.plan.layout.cp > 1) r.find(ProblemCode::window_context_parallel);
-    if (m.attention == AttentionKind::mla && m.mla && m.mla->index_heads > 0)
-        r.find(ProblemCode::indexer_not_modelled);
+    if (picks_keys(m)) r.find(ProblemCode::indexer_not_modelled);
 }
 
 // Checks tokens, micro-batches and number formats: if the sequence can be cut, the batch divides, the

@@ -282,15 +282,13 @@ TEST_CASE("on paper an arrow is an arrow and a minus a minus; an only edit is no
 TEST_CASE("what leaves the headroom is a table where it has room, else a picture with the same figures") {
     const Plan plan = shipped().plan("llama-3.1-405b-16k");
     const Evaluation e = assess(plan);
-    std::vector<double> in_flight;
-    for (const StageMemory& s : e.memory.stage) in_flight.push_back(s.in_flight);
     for (const PaperKind paper : {PaperKind::slide, PaperKind::a4}) {
         ReviewRequest request;
         request.paper = paper;
         request.pages = {ReviewPage::memory};
         const std::string text = flat(joined(text_of({plan}, request)));
         CHECK(has(text, "(logarithmic)") == (paper == PaperKind::slide));
-        for (const SavingStep& s : savings(plan, in_flight)) {
+        for (const SavingStep& s : savings(plan, e.memory)) {
             CHECK(has(text, label_of(s)));
             CHECK(has(text, memory_text(s.fullest.total(), Zeros::kept)));
         }

@@ -475,7 +475,7 @@ std::string held_words(const Memory& m) {
 // Draws the way from the whole model on one GPU to the plan as a table; where it needs a slide of its own,
 // with the view's picture above it.
 void draw_headroom(ReviewSheet& sheet, const Reviewed& of) {
-    const std::vector<SavingStep> steps = savings_of(of.plan, of.evaluation);
+    const std::vector<SavingStep> steps = savings(of.plan, of.evaluation.memory);
     const Table table =
         without(savings_table(steps), {"parameters", "gradients", "optimizer", "activations", "buffers"});
     const float line = sheet.paper().line(), behind = line + sheet.table_start(table);
@@ -488,7 +488,10 @@ void draw_headroom(ReviewSheet& sheet, const Reviewed& of) {
                     high = one ? most : std::clamp(rest, 0.5f * most, most);
         sheet.head(title, high);
         draw_held(sheet, one ? sheet.take_grown(high, 1.6f * high) : sheet.take(high), of, MemoryPage::saved);
-        one ? sheet.head(title + ", choice by choice", behind) : sheet.gap();
+        if (one)
+            sheet.head(title + ", choice by choice", behind);
+        else
+            sheet.gap();
     } else {
         sheet.head(title, behind);
     }

@@ -290,22 +290,17 @@ std::optional<PlanEdit> draw_memory(Ui& ui, Rect head_row, Rect room, Scene& sce
     if (!scene.evaluation.valid)
         draw_states(ui, head_row, room, scene, state);
     else if (state.page == MemoryPage::saved)
-        draw_savings(ui, head_row, room, scene,
-                     state.savings.get(revision, [&] { return savings_of(scene.plan, scene.evaluation); }));
+        draw_savings(ui, head_row, room, scene, state.savings.get(revision, [&] {
+            return savings(scene.plan, scene.evaluation.memory);
+        }));
     else
         draw_stages(ui, head_row, room, scene, state);
     return std::nullopt;
 }
 
-std::vector<SavingStep> savings_of(const Plan& plan, const Evaluation& e) {
-    std::vector<double> in_flight;
-    for (const StageMemory& s : e.memory.stage) in_flight.push_back(s.in_flight);
-    return savings(plan, in_flight);
-}
-
 Table memory_data(const Scene& scene, int part) {
     switch (static_cast<MemoryPage>(part)) {
-    case MemoryPage::saved: return savings_table(savings_of(scene.plan, scene.evaluation));
+    case MemoryPage::saved: return savings_table(savings(scene.plan, scene.evaluation.memory));
     case MemoryPage::sheds: return zero_table(zero_rungs(scene.plan, scene.evaluation));
     case MemoryPage::stages: break;
     }

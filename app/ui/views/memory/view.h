@@ -29,8 +29,6 @@ struct MemoryViewState {
 };
 [[nodiscard]] std::optional<PlanEdit> draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene,
                                                   MemoryViewState& state, std::uint64_t revision);
-// Returns what each choice saves, from the whole model on one GPU on.
-[[nodiscard]] std::vector<SavingStep> savings_of(const Plan& plan, const Evaluation& evaluation);
 // `part` is one of the tables that app/ui/views/table.cpp names.
 [[nodiscard]] Table memory_data(const Scene& scene, int part);
 
