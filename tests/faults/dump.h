@@ -4,6 +4,7 @@
 
 #include "core/io/plan_json.h"
 #include "core/memory/memory.h"
+#include "tests/members.h"
 
 #include <concepts>
 #include <cstdio>
@@ -11,61 +12,8 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
-#include <utility>
 
 namespace pentamesh::probe {
-
-struct AnyMember {
-    template <typename T>
-    operator T() const;  // NOLINT(google-explicit-constructor): it stands for a member of any type
-};
-template <typename T, std::size_t... I>
-[[nodiscard]] constexpr bool takes(std::index_sequence<I...> /*unused*/) {
-    return requires {
-        T{(static_cast<void>(I), AnyMember{})...};
-    };
-}
-inline constexpr std::size_t kMostMembers = 32;
-template <typename T, std::size_t N = kMostMembers>
-[[nodiscard]] constexpr std::size_t count_members() {
-    if constexpr (takes<T>(std::make_index_sequence<N>{}))
-        return N;
-    else
-        return count_members<T, N - 1>();
-}
-
-// Calls `use` with each member of an aggregate.
-template <typename T, typename Use>
-void each_member(const T& x, const Use& use) {
-    constexpr std::size_t n = count_members<T>();
-    const auto all = [&](const auto&... member) { (use(member), ...); };
-// A structured binding names all members of a struct: there is a line a number of them.
-#define PENTAMESH_FOUR(x) x##1, x##2, x##3, x##4
-#define PENTAMESH_BIND(count, ...)                                                                           \
-    if constexpr (n == (count)) {                                                                            \
-        const auto& [__VA_ARGS__] = x;                                                                       \
-        all(__VA_ARGS__);                                                                                    \
-    }
-#define PENTAMESH_BIND_FOUR(base, ...)                                                                       \
-    PENTAMESH_BIND((base) + 1, __VA_ARGS__ z1)                                                               \
-    PENTAMESH_BIND((base) + 2, __VA_ARGS__ z1, z2)                                                           \
-    PENTAMESH_BIND((base) + 3, __VA_ARGS__ z1, z2, z3)                                                       \
-    PENTAMESH_BIND((base) + 4, __VA_ARGS__ PENTAMESH_FOUR(z))
-    PENTAMESH_BIND_FOUR(0, )
-    PENTAMESH_BIND_FOUR(4, PENTAMESH_FOUR(a), )
-    PENTAMESH_BIND_FOUR(8, PENTAMESH_FOUR(a), PENTAMESH_FOUR(b), )
-    PENTAMESH_BIND_FOUR(12, PENTAMESH_FOUR(a), PENTAMESH_FOUR(b), PENTAMESH_FOUR(c), )
-    PENTAMESH_BIND_FOUR(16, PENTAMESH_FOUR(a), PENTAMESH_FOUR(b), PENTAMESH_FOUR(c), PENTAMESH_FOUR(d), )
-    PENTAMESH_BIND_FOUR(20, PENTAMESH_FOUR(a), PENTAMESH_FOUR(b), PENTAMESH_FOUR(c), PENTAMESH_FOUR(d),
-                        PENTAMESH_FOUR(e), )
-    PENTAMESH_BIND_FOUR(24, PENTAMESH_FOUR(a), PENTAMESH_FOUR(b), PENTAMESH_FOUR(c), PENTAMESH_FOUR(d),
-                        PENTAMESH_FOUR(e), PENTAMESH_FOUR(f), )
-    PENTAMESH_BIND_FOUR(28, PENTAMESH_FOUR(a), PENTAMESH_FOUR(b), PENTAMESH_FOUR(c), PENTAMESH_FOUR(d),
-                        PENTAMESH_FOUR(e), PENTAMESH_FOUR(f), PENTAMESH_FOUR(g), )
-#undef PENTAMESH_BIND_FOUR
-#undef PENTAMESH_BIND
-#undef PENTAMESH_FOUR
-}
 
 template <typename T>
 void dump(std::string& out, const T& x);
@@ -110,7 +58,7 @@ void dump(std::string& out, const T& x) {
                          }) {
         dump(out, x.first), dump(out, x.second);
     } else if constexpr (std::is_aggregate_v<T>) {
-        each_member(x, [&](const auto& member) { dump(out, member); });
+        test::each_member(x, [&](const auto& member) { dump(out, member); });
     }
     out += '\n';
 }
