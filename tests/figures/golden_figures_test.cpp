@@ -16,8 +16,8 @@
 #include "core/teach/loaf.h"
 #include "core/teach/map.h"
 #include "core/teach/wire_race.h"
-#include "tests/core/figures.h"
 #include "tests/core/shipped.h"
+#include "tests/figures/figures.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -342,16 +342,16 @@ TEST_CASE("golden figures of tensors") {
 
 TEST_CASE("golden figures of layers") {
     Figures f("layers");
-    const auto put = [&](const std::string& name, const Plan& p) {
+    const auto list = [&](const std::string& name, const Plan& p) {
         const Evaluation e = evaluate(p);
         if (!e.valid) return;
         f.about(name);
         put_layers(f, p, e);
         put_sentences(f, p, e);
     };
-    for (const char* id : kExplained) put(id, presets().plan(id));
+    for (const char* id : kExplained) list(id, presets().plan(id));
     for (const Variant& v : variants())
-        if (v.layers) put(v.name, plan_of(v));
+        if (v.layers) list(v.name, plan_of(v));
     CHECK(f.differing() == 0);
 }
 

@@ -1,4 +1,4 @@
-#include "tests/core/figures.h"
+#include "tests/figures/figures.h"
 
 #include "core/base/files.h"
 #include "core/base/number.h"

@@ -13,8 +13,8 @@
 #include "core/runs/run_layout.h"
 #include "core/teach/hand_in.h"
 #include "core/teach/lesson.h"
-#include "tests/core/figures.h"
 #include "tests/core/shipped_lessons.h"
+#include "tests/figures/figures.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>
