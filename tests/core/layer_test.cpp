@@ -11,7 +11,9 @@
 #include <doctest/doctest.h>
 #include <map>
 #include <random>
+#include <set>
 #include <tuple>
+#include <utility>
 
 using namespace pentamesh;
 using pentamesh::test::near;
@@ -133,6 +135,18 @@ TEST_CASE("Megatron's TP with SP gathers and scatters twice each way and gathers
     double sent = 0;
     for (const LayerStep& s : list.steps) sent += s.recomputed ? 0 : s.sent_bytes;
     CHECK(sent == near(plain.totals.calls[0].sent_bytes));
+}
+
+TEST_CASE("eight heads of keys over sixteen ranks are eight parts: a rank has one, two have the same") {
+    Plan p = dense_plan(16);
+    p.layout.tp = 16;
+    std::set<std::pair<double, std::int64_t>> held;  // heads of a rank, parts
+    for (const LayerStep& s : layer_of(p).steps)
+        for (const LayerTensor& t : s.out)
+            for (const LayerDim& d : t.dims)
+                if (d.name == DimName::kv_heads && d.cut_by(GroupKind::tp))
+                    for (const LayerCut& c : d.cuts) held.insert({d.local, c.parts});
+    CHECK(held == std::set<std::pair<double, std::int64_t>>{{1.0, 8}});
 }
 
 TEST_CASE("a product over a cut inner dimension leaves summands, which the next collective adds up") {

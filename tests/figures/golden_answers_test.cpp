@@ -37,7 +37,7 @@ std::vector<fs::path> files_in(const fs::path& folder) {
     return out;
 }
 
-// What the engine refuses is an answer.
+// A refusal is an answer, too.
 template <typename Ask>
 void put_or_refusal(Figures& f, const Ask& ask) {
     try {
