@@ -137,6 +137,7 @@ void add_tensors(Options& app, Context& context);
 void add_memory(Options& app, Context& context);
 void add_comm(Options& app, Context& context);
 void add_layer(Options& app, Context& context);
+void add_lanes(Options& app, Context& context);
 void add_timeline(Options& app, Context& context);
 void add_params(Options& app, Context& context);
 void add_screenshot(Options& app, Context& context);

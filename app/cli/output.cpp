@@ -307,6 +307,9 @@ Json json_of_comm(const Plan& plan, const Evaluation& e) {
     for (std::size_t i = 0; i < operations.size(); ++i) {
         operations[i]["collective"] = name_of(e.comm.operations[i].collective);
         operations[i]["elsewhere"] = e.comm.operations[i].on_other_stage;
+        const WaitsBecause why = e.comm.operations[i].waits_because;
+        operations[i]["waits_because"] =
+            why == WaitsBecause::nothing ? Json(nullptr) : Json(name_of(why));
     }
     Json by_axis = Json::object();
     for (const GroupKind kind : all_of<GroupKind>())
@@ -382,6 +385,7 @@ Json json_of_step(const Evaluation& e) {
                   {"memory_s", s.below.moving},
                   {"starts_s", s.below.starts}}},
                 {"recompute_s", s.recompute_s},
+                {"slowed_by_traffic_s", s.slowed_by_traffic_s},
                 {"bubble_s", s.bubble_s},
                 {"uneven_s", s.uneven_s},
                 {"exposed_comm_s", std::move(exposed)},

@@ -4,6 +4,7 @@
 #include "core/base/files.h"
 #include "core/base/number.h"
 #include "core/base/text.h"
+#include "core/explain/lane_picture.h"
 #include "core/mesh/places.h"
 #include "core/pipeline/stages.h"
 #include "core/pipeline/trace.h"
@@ -270,6 +271,9 @@ void add_tensors(Options& app, Context& context) {
 
 namespace {
 
+struct LanesOptions {
+    std::int64_t stage = -1;  // the one that works longest
+};
 struct LayerOptions {
     std::string kind, notation = "jax";
     std::int64_t rank = 0;
@@ -423,6 +427,55 @@ Answer answer_layer(const Context&, const Plan& plan, const OnPlan<LayerOptions>
 }
 
 }  // namespace
+
+namespace {
+
+Answer answer_lanes(const Context&, const Plan& plan, const OnPlan<LanesOptions>& options) {
+    const Evaluation e = assess(plan);
+    const int stages = std::max(e.comm.stages.devices, 1);
+    if (options.stage < -1 || options.stage >= stages)
+        refuse(sentence("--stage ", options.stage, ": the plan has stages 0 to ", stages - 1));
+    const std::optional<LanePicture> picture = lane_picture(plan, e, static_cast<int>(options.stage));
+    if (!picture)
+        return with_problems(e, {{{"lanes", Json::array()}, {"blocks", Json::array()}, {"title", nullptr}}, {}, {}});
+    Json lanes = Json::array({{{"name", "compute"}, {"tier", nullptr}}}), blocks = Json::array();
+    for (const TrafficLane lane : all_of<TrafficLane>())
+        lanes.push_back({{"name", lane_name(plan, e, lane)}, {"tier", tier_of(plan, e, lane)}});
+    const Table table = lanes_table(plan, e, *picture);
+    for (const LanePiece& p : picture->pieces)
+        blocks.push_back({{"lane", lane_name(plan, e, p.lane)},
+                          {"what", name_of(p.kind)},
+                          {"call", p.kind == LanePieceKind::call ? Json(name_of(p.call)) : Json()},
+                          {"axis", p.kind == LanePieceKind::compute ? Json() : Json(name_of(p.axis))},
+                          {"layer", p.unit},
+                          {"pass", p.forward ? "forward" : "backward"},
+                          {"start", p.start_s},
+                          {"end", p.end_s},
+                          {"queued_s", p.queued_s},
+                          {"hidden", p.hidden_s}});
+    Json json{{"stage", picture->stage},        {"once_a_step", picture->once},
+              {"title", picture->title},        {"sentence", picture->sentence},
+              {"assumed", picture->assumed},    {"forward_s", picture->forward_s},
+              {"end_s", picture->end_s},        {"waits_s", picture->waits_s},
+              {"hidden_s", picture->hidden_s},  {"slowed_by_traffic_s", picture->slowed_s},
+              {"lanes", std::move(lanes)},      {"blocks", std::move(blocks)}};
+    Section head{sentence(picture->once ? "What stage " : "One micro-batch of stage ", picture->stage,
+                          picture->once ? " does once a step" : ""),
+                 {picture->title, picture->sentence, picture->assumed},
+                 {}};
+    for (const LaneMark& m : picture->marks) head.lines.push_back(m.what + ": " + m.why + ".");
+    Document d{title_of(plan), {std::move(head)}};
+    d.sections.push_back({"On the lanes", {}, table});
+    return with_problems(e, {std::move(json), table, std::move(d)});
+}
+
+}  // namespace
+
+void add_lanes(Options& app, Context& context) {
+    auto& options = answer_with(app, context, answer_lanes);
+    app.add_option("--stage", options.stage, "a stage of the pipeline; the one that works longest if it is left out");
+    add_forms(app, context, options.forms);
+}
 
 void add_layer(Options& app, Context& context) {
     auto& options = answer_with(app, context, answer_layer);

@@ -397,7 +397,7 @@ struct FigureWords {
     std::string_view key, words;
     FigureUnit unit = FigureUnit::plain;
 };
-constexpr std::array<FigureWords, 29> kFigures{{
+constexpr std::array<FigureWords, 33> kFigures{{
     {"loss_bytes", "bytes of a logit that live at once between head and loss"},
     {"loss_bytes_cut", "the same where tp cuts the vocabulary"},
     {"vocab_multiple", "the vocabulary is padded to a multiple of this times tp"},
@@ -425,6 +425,10 @@ constexpr std::array<FigureWords, 29> kFigures{{
     {"tp_hidden", "share of what overlap of tp lets hide that does hide", FigureUnit::share},
     {"cp_hidden", "the same of cp", FigureUnit::share},
     {"dp_hidden", "the same of dp", FigureUnit::share},
+    {"gathers_ahead", "layers that ZeRO-3 gathers ahead"},
+    {"keeps_head", "ZeRO-3 keeps the head between forward and backward"},
+    {"bucket_numbers", "numbers of a bucket that moves once a step; 0: a layer"},
+    {"bucket_numbers_of_rank", "the same for each data-parallel rank, where that is more"},
     {"step_s", "once a step, on top of the GPU's", FigureUnit::seconds},
     {"ep_comm", "how tokens are exchanged where a plan does not say"},
     {"selective_share", "share of a layer's forward that selective recomputation repeats", FigureUnit::share},

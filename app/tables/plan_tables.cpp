@@ -30,13 +30,14 @@ Table comm_table(const Plan& plan, const Evaluation& e) {
                  {"sent per step", Shown::traffic, "sent_bytes_per_rank"},
                  {"time", Shown::seconds, "time_s"},
                  {"exposed", Shown::seconds, "exposed_s"},
-                 {"hidden behind", Shown::words, "hidden_behind"}};
+                 {"hidden behind", Shown::words, "hidden_behind"},
+                 {"waits because", Shown::words, "waits_because"}};
     for (const Operation& o : e.comm.operations)
         t.rows.push_back({name_of(o.group), name_of(o.scope), words_of(o.what), words_of(o.collective),
                           o.group_size, tier_name(plan.cluster, o.tier), name_of(o.phase), o.per,
                           whole_cell(o.count_per_step), whole_cell(o.message_bytes),
                           whole_cell(o.sent_bytes_per_rank), o.time_s, o.exposed_s,
-                          name_of(o.hidden_behind)});
+                          name_of(o.hidden_behind), words_of(o.waits_because)});
     return t;
 }
 
@@ -265,6 +266,29 @@ std::string step_words(LayerOp op) {
 }
 
 }  // namespace
+
+Table lanes_table(const Plan& plan, const Evaluation& e, const LanePicture& picture) {
+    Table t;
+    t.columns = {{"pass"},
+                 {"lane"},
+                 {"what"},
+                 {"axis"},
+                 {"layer"},
+                 {"starts", Shown::seconds, "start"},
+                 {"ends", Shown::seconds, "end"},
+                 {"in the queue", Shown::seconds, "queued_s"},
+                 {"hidden", Shown::seconds, "hidden"}};
+    for (const LanePiece& p : picture.pieces) {
+        const bool computes = p.kind == LanePieceKind::compute;
+        t.rows.push_back({p.forward ? "forward" : "backward", lane_name(plan, e, p.lane),
+                          p.kind == LanePieceKind::call ? name_of(p.call)
+                          : computes                    ? "compute"
+                                                        : "the layer's own calls",
+                          computes ? "" : name_of(p.axis), p.unit, p.start_s, p.end_s,
+                          computes ? Cell() : Cell(p.queued_s), computes ? Cell() : Cell(p.hidden_s)});
+    }
+    return t;
+}
 
 Table layer_table(const LayerList& list, Notation notation, bool dp) {
     Table t;

@@ -170,6 +170,7 @@ std::vector<Explanation> explanations_of(const Plan& plan, const Evaluation& e, 
     const Step& s = *e.step;
     const std::pair<StepPart, double> parts[] = {
         {StepPart::compute, s.compute_s},         {StepPart::recompute, s.recompute_s},
+        {StepPart::slowed, s.slowed_by_traffic_s},
         {StepPart::bubble, schedule_bubble_s(s)}, {StepPart::uneven, s.uneven_s},
         {StepPart::optimizer, s.optimizer_s},     {StepPart::straggler, s.straggler_s}};
     for (const auto& [part, time_s] : parts) add(time_s, explain_step(plan, e, part));

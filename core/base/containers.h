@@ -81,6 +81,7 @@ class ShortList {
         assert(size_ < kMost);
         return *std::construct_at(all_.data() + size_++, value);
     }
+    [[nodiscard]] static constexpr int most() { return static_cast<int>(kMost); }
     [[nodiscard]] int size() const { return size_; }
     [[nodiscard]] T& operator[](int i) {
         assert(i >= 0 && i < size_);

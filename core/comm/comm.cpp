@@ -316,6 +316,21 @@ std::string_view name_of(HiddenBehind h) {
     return names[h];
 }
 
+std::string_view name_of(WaitsBecause why) {
+    constexpr EnumArray<WaitsBecause, std::string_view> names{
+        "", "nothing_to_hide_behind", "longer_than_window", "card_busy", "software_does_not_overlap"};
+    static_assert(!names.back().empty());
+    return names[why];
+}
+
+std::string_view words_of(WaitsBecause why) {
+    constexpr EnumArray<WaitsBecause, std::string_view> names{
+        "", "nothing to hide behind", "longer than what it hides behind", "other traffic has the wire",
+        "the software does not overlap it"};
+    static_assert(!names.back().empty());
+    return names[why];
+}
+
 std::string rows_device_text(const Comm& comm) {
     return comm.stages.devices > 1 ? "a GPU of stage " + std::to_string(comm.busiest_device) : "each GPU";
 }

@@ -47,6 +47,19 @@ template <>
 inline constexpr std::size_t kEnumCount<HiddenBehind> = 7;
 [[nodiscard]] std::string_view name_of(HiddenBehind h);  // "backward compute"; empty for none
 
+// Says why a call is waited for.
+enum class WaitsBecause : std::uint8_t {
+    nothing,                 // it is not waited for
+    nothing_to_hide_behind,  // the first gather, the last reduction, a call between two kernels
+    longer_than_window,      // the compute beside it is shorter
+    card_busy,               // it would fit alone, but other traffic has the lane
+    software_does_not_overlap
+};
+template <>
+inline constexpr std::size_t kEnumCount<WaitsBecause> = 5;
+[[nodiscard]] std::string_view name_of(WaitsBecause why);   // "nothing_to_hide_behind"; empty for nothing
+[[nodiscard]] std::string_view words_of(WaitsBecause why);  // "nothing to hide behind"
+
 struct Operation {
     GroupKind group = GroupKind::tp;
     Scope scope = Scope::layer;
@@ -61,6 +74,7 @@ struct Operation {
     double sent_bytes_per_rank = 0;  // per step, over all calls
     double time_s = 0, exposed_s = 0;
     HiddenBehind hidden_behind = HiddenBehind::none;
+    WaitsBecause waits_because = WaitsBecause::nothing;
 
     Unit unit = Unit::every_layer;
     LayerMask types = 0;  // of a layer's: the types that make the call
@@ -76,6 +90,15 @@ struct Operation {
     bool recomputed = false;  // a forward call that full or selective recomputation repeats
     bool operator==(const Operation&) const = default;
 };
+
+// Returns true for a call of data parallelism's state: a gather of weights, a reduction of gradients.
+[[nodiscard]] inline bool is_state_row(const Operation& o) {
+    return o.unit == Unit::step && is_data_parallel(o.group);
+}
+// Returns true if it is a gather that a forward waits for.
+[[nodiscard]] inline bool before_forward(const Operation& o) {
+    return is_state_row(o) && o.collective == Collective::all_gather && o.phase != Phase::backward;
+}
 
 // Counts calls of one layer, of the type that makes most of them.
 class LayerCalls {

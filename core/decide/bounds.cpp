@@ -146,12 +146,20 @@ RunBound bound_of_run(const Plan& plan, const Evaluation& e, double group_bytes)
     out.makespan = least_makespan(shape, e.costs);
     out.microbatches = static_cast<double>(e.microbatches);
     out.copies = parameter_copies(shape.schedule);
-    const double share = 1 / out.copies;
-    for (int d = 0; d < shape.devices; ++d) {
-        PassTime room;
-        for (int c = 0; c < chunks; ++c) room += room_of(plan, e.work.chunk[e.comm.stages.kind_of(d, c)]);
-        out.forward_s = std::max(out.forward_s, room.forward * share);
-        out.backward_s = std::max(out.backward_s, room.input_grad * share);
+    if (plan.training.overlap.dp) {
+        // All of a pass can hide transfers. With chunks in groups those of once a step have a group's passes.
+        const double group = static_cast<double>(plan.layout.microbatch_group.value_or(plan.layout.pp));
+        const double windows =
+            chunks > 1 && traits_of(shape.schedule).in_groups ? std::min(group, out.microbatches) : 1;
+        for (int d = 0; d < shape.devices; ++d) {
+            double forward = 0, backward = 0;
+            for (int c = 0; c < chunks; ++c) {
+                const ChunkCost& cost = e.costs.chunk[static_cast<std::size_t>(d * chunks + c)];
+                forward += cost.forward, backward += cost.input_grad + cost.weight_grad;
+            }
+            out.forward_s = std::max(out.forward_s, windows * forward);
+            out.backward_s = std::max(out.backward_s, windows * backward);
+        }
     }
     // The sharding decides whose numbers are reduced: there are at least as many as the least of these.
     out.dense = out.experts = std::numeric_limits<double>::infinity();
@@ -205,12 +213,11 @@ ShardBound bound_of_shards(const Plan& plan, const Evaluation& e, const RunBound
         const bool gather = o.collective == Collective::all_gather && o.phase != Phase::backward;
         const double r = o.group == GroupKind::edp ? of_experts : of_dense;
         const double t = o.time_s * (layerwise ? std::min(r, layers) : r) * kSafe;
-        if (all_do && o.each == GradientReduction::micro_batch) {
-            (gather ? out.gather_each : out.reduce_each) += t / o.rounds;
-            (gather ? out.gathers_each : out.reduces_each) = true;
-        } else {
-            (gather ? out.gather : out.reduce) += t / o.rounds;
-        }
+        const int lane = plan.training.overlap.dp && o.tier > 0 ? 1 : 0;
+        if (all_do && o.each == GradientReduction::micro_batch)
+            out.each[lane] += t / o.rounds;
+        else
+            (gather ? out.gather : out.reduce)[lane] += t / o.rounds;
     }
     const double fixed = once_a_step(plan);
     out.update =
@@ -226,16 +233,21 @@ BoundOf::BoundOf(const Plan& plan) {
     reduces_runs = plan.layout.gradient_reduction == GradientReduction::run;
 }
 
-// A step is its makespan, the transfers that do not hide, and its end. A transfer hides in the room that one
-// micro-batch leaves on a device, or that every one leaves where it runs with each.
+// A step is its makespan, the transfers that do not hide, and its end. A lane takes one transfer at a time: those
+// of every micro-batch are within the makespan where they overlap, else beside it; those of a step hide behind
+// passes, which are longer where others are waited for.
 double BoundOf::time(const RunBound& run, const ShardBound& shard) const {
-    const double m = run.microbatches, rounds = m / run.copies;
-    const double gather =
-        shard.gather + shard.gather_each * rounds - run.forward_s * (shard.gathers_each ? m : 1);
-    const double reduce =
-        shard.reduce + shard.reduce_each * rounds - run.backward_s * (shard.reduces_each ? m : 1);
-    const double step =
-        run.makespan + std::max(gather, 0.0) + std::max(reduce, 0.0) + shard.update / run.copies + fixed;
+    const double rounds = run.microbatches / run.copies;
+    const bool overlaps = run.forward_s > 0;
+    double waits = 0;
+    for (int lane = 0; lane < 2; ++lane) {
+        const double each = shard.each[lane] * rounds;
+        const double once = std::max(shard.gather[lane] - run.forward_s, 0.0)
+                            + std::max(shard.reduce[lane] - run.backward_s, 0.0);
+        const double own = each > 0 ? std::max(each - (overlaps ? run.makespan : 0), 0.0) : once;
+        waits = overlaps ? std::max(waits, own) : waits + own + (each > 0 ? once : 0);
+    }
+    const double step = run.makespan + waits + shard.update / run.copies + fixed;
     return step * straggle * kSafe;
 }
 

@@ -68,7 +68,7 @@ struct StageBytes {
 // Bounds one run of a node, for any sharding.
 struct RunBound {
     double makespan = 0;                   // at least
-    double forward_s = 0, backward_s = 0;  // room of one micro-batch on a device for transfers, at most
+    double forward_s = 0, backward_s = 0;  // passes behind which transfers of once a step can hide, at most
     double microbatches = 1;
     double copies = 1;              // of the model, which share one optimizer state
     double dense = 0, experts = 0;  // numbers whose gradients are reduced
@@ -81,10 +81,9 @@ struct ShardBound {
     double parameters[2] = {1, 1}, gradients[2] = {1, 1}, optimizer[2] = {1, 1};  // one over the shards
     double summed[2] = {1, 1};  // of the gradients, in a step of more than one micro-batch: at least
     double communicators = 0;   // bytes that its process groups take
-    // Gathers and reductions take at least these seconds: once per step, and with every micro-batch.
-    double gather = 0, reduce = 0, gather_each = 0, reduce_each = 0;
-    // Some of them hide in the room of every micro-batch.
-    bool gathers_each = false, reduces_each = false;
+    // Gathers and reductions take at least these seconds on a lane (TrafficLane; all are on the first where
+    // nothing overlaps): once per step, and with every micro-batch.
+    double gather[2] = {0, 0}, reduce[2] = {0, 0}, each[2] = {0, 0};
     double update = 0;  // seconds of the optimizer, of one copy
 };
 

@@ -281,6 +281,15 @@ std::string straggler_fact(const Plan& p, const Evaluation& e) {
                     percent_text(p.training.straggler_cv));
 }
 
+double hidden_s(const Evaluation& e) {
+    double sum = 0;
+    for (const AxisTraffic& t : e.comm.by_axis) sum += t.time_s - t.exposed_s;
+    return std::max(sum, 0.0);
+}
+std::string slowed_fact(const Plan& p, const Evaluation& e) {
+    return sentence(time_text(hidden_s(e)), " of traffic hides; compute runs at ",
+                    percent_text(p.cluster.gpu.efficiency.overlap), " beside it");
+}
 std::string exposed_fact(const Plan& p, const Evaluation& e, GroupKind k) {
     const AxisTraffic& t = e.comm.by_axis[k];
     if (t.count <= 0) return "nothing is sent";
@@ -359,6 +368,12 @@ std::string layers_text(const Evaluation& e) {
         least = std::min(least, s.layers), most = std::max(most, s.layers);
     return with_commas(least) + (least == most ? "" : " to " + with_commas(most));
 }
+std::string slowed_brief(const Side& a, const Side& b) {
+    std::string out;
+    add_change(out, "hidden traffic ", time_text(hidden_s(a.e)), time_text(hidden_s(b.e)));
+    return out;
+}
+
 std::string uneven_brief(const Side& a, const Side& b) {
     std::string out;
     add_change(out, "", layers_text(a.e), layers_text(b.e), " layers a stage");
@@ -432,6 +447,8 @@ std::vector<Part> parts_of_step() {
          bubble_brief},
         {"uneven stages", StepPart::uneven, [](const Step& s) { return s.uneven_s; }, uneven_fact,
          uneven_brief},
+        {"slowed by traffic", StepPart::slowed, [](const Step& s) { return s.slowed_by_traffic_s; }, slowed_fact,
+         slowed_brief},
     };
     for (const GroupKind k : all_of<GroupKind>()) {
         if (is_data_parallel(k)) continue;

@@ -102,7 +102,7 @@ ScalePoint point_of(const Plan& plan, std::int64_t at, Evaluation& e) {
     out.step_s = s.time_s, out.tokens_per_s = s.tokens_per_s, out.mfu = s.mfu;
     out.memory_bytes = e.memory.peak(), out.fit = e.memory.fit();
     out.compute_s = s.compute_s + s.recompute_s, out.bubble_s = s.bubble_s;
-    out.optimizer_s = s.optimizer_s, out.straggler_s = s.straggler_s;
+    out.slowed_s = s.slowed_by_traffic_s, out.optimizer_s = s.optimizer_s, out.straggler_s = s.straggler_s;
     for (const GroupKind k : all_of<GroupKind>()) {
         out.time_s[k] = e.comm.by_axis[k].time_s;
         out.waits_s[k] = s.exposed_comm_s[k];
@@ -355,6 +355,8 @@ std::vector<ScalePart> parts_of(const ScalePoint& p) {
     std::vector<ScalePart> out{{StepPart::compute, GroupKind::tp, "compute", p.compute_s}};
     for (const GroupKind k : all_of<GroupKind>())
         if (p.waits_s[k] > 0) out.push_back({StepPart::exposed, k, name_of(k), p.waits_s[k]});
+    if (p.slowed_s > 0)
+        out.push_back({StepPart::slowed, GroupKind::tp, "compute slowed by traffic", p.slowed_s});
     out.push_back({StepPart::bubble, GroupKind::tp, "the bubble", p.bubble_s});
     out.push_back({StepPart::optimizer, GroupKind::tp, "the optimizer", p.optimizer_s});
     out.push_back({StepPart::straggler, GroupKind::tp, "stragglers", p.straggler_s});

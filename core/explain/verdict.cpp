@@ -63,6 +63,7 @@ std::string loss_name(const StepSlice& loss) {
     case StepPart::recompute: return "recomputation";
     case StepPart::uneven: return "uneven stages";
     case StepPart::straggler: return "stragglers";
+    case StepPart::slowed: return "compute slowed by traffic";
     case StepPart::exposed: return "exposed " + std::string(name_of(loss.group));
     default: return {};
     }
@@ -456,6 +457,10 @@ std::string products(const Input& in) {
 std::string recompute(const Input& in) {
     return sentence(whole_microbatches(in), " on the average stage");
 }
+std::string slowed(const Input& in) {
+    return sentence("compute runs at ", percent_text(in.plan.cluster.gpu.efficiency.overlap),
+                    " of its speed beside traffic");
+}
 std::string bubble(const Input& in) {
     const Timeline& t = in.e.timeline;
     if (t.empty()) return {};
@@ -506,12 +511,15 @@ constexpr std::array kRows{
         "m · (Σ layers bytes / HBM bandwidth + kernels' starts), embedding and loss with them",
         "norms, additions, activations, the loss: no product, so the peak has nothing for them", products,
         [](const Step& s) { return s.below.moving; }},
-    Row{StepPart::starts, "waiting for starts of kernels",
+    Row{StepPart::starts, "host-bound: launching kernels",
         "m · Σ layers (launches · seconds of one - compute)",
         "the host starts each kernel; where that takes longer than the kernels, the GPU waits", products,
         [](const Step& s) { return s.below.starts; }},
     Row{StepPart::recompute, "recompute", "m · forward of what was not kept",
         "Korthikanti et al. 2022, section 5", recompute, [](const Step& s) { return s.recompute_s; }},
+    Row{StepPart::slowed, "compute slowed by traffic", "Σ hidden time on the wire · (1 - the GPU's speed beside it)",
+        "a collective's kernels hold SMs and move bytes through HBM (docs/step.md, Lanes)",
+        slowed, [](const Step& s) { return s.slowed_by_traffic_s; }},
     Row{StepPart::bubble, "bubble", "makespan - m (F + B) of the longest stage - its wait for sends",
         "replay of the schedule; with uneven stages: the timeline's, of the average stage", bubble,
         schedule_bubble_s},
@@ -519,8 +527,8 @@ constexpr std::array kRows{
         "m (F + B) of the longest stage - m (F + B) of the average one, without communication", kProducts,
         uneven, [](const Step& s) { return s.uneven_s; }},
     Row{StepPart::exposed, "exposed", "Σ time on the wire - what hides behind compute",
-        "each call takes steps · latency + bytes / bandwidth on every tier that it crosses; so much hides as "
-        "training.overlap says",
+        "each call takes steps · latency + bytes / bandwidth on every tier that it crosses; what hides follows "
+        "from a replay of lanes, where training.overlap lets it",
         exposed, nullptr},
     Row{StepPart::optimizer, "optimizer", "bytes of states, gradients and weights / HBM bandwidth",
         "an update reads and writes states and master copy, reads the gradient twice (once for its norm) and "

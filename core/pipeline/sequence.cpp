@@ -322,6 +322,12 @@ void follow_software(const Plan& own, Plan& changed) {
     if (lacks || !can_reduce(when, changed.layout)) when = When::by_software;
 }
 
+bool hides_sends(const Plan& plan) {
+    const Software s = plan.training.software;
+    const bool megatron = s == Software::megatron || s == Software::megatron_bridge;
+    return plan.training.overlap.pp && !(megatron && schedule_of(plan.layout) == Schedule::one_f_one_b);
+}
+
 StateRounds state_rounds(const Plan& plan) {
     const Layout& l = plan.layout;
     const double m = microbatches_or_one(plan);

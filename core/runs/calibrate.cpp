@@ -576,8 +576,7 @@ void add_run_files(OwnFiles& own, std::vector<runs::RunFile> files, const Plan& 
     }
     std::vector<runs::Fitting> fits = m.links;
     for (const runs::PartRow& r : m.parts)
-        if (r.part == runs::RunPart::optimizer || r.fitting.constant == "efficiency.overlap")
-            fits.push_back(r.fitting);
+        if (r.part == runs::RunPart::optimizer) fits.push_back(r.fitting);
     for (const runs::Fitting& f : fits)
         if (!f.constant.empty()) own.parts.push_back({f.constant, f.would_be, name});
     if (!m.measured_s && own.parts.empty())

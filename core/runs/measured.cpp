@@ -305,14 +305,7 @@ Fitting fit_axis(const Prediction& p, const PartRow& part, const std::vector<Col
     Fitting out;
     out.why =
         "one rank does not tell a transfer from the wait for others: give files of several ranks of a group";
-    if ((part.part != RunPart::dp && part.part != RunPart::pp) || !(part.time.total_s > 0)) return out;
-    return solve(p, "efficiency.overlap", part.time.measured_s / part.time.total_s, [&](const Evaluation& e) {
-        double exposed = 0, total = 0;
-        for (const Operation& o : e.comm.operations)
-            if (part_of_kind(o.group) == part.part && !o.on_other_stage)
-                exposed += o.exposed_s, total += o.time_s;
-        return total > 0 ? exposed / total : 0;
-    });
+    return out;
 }
 
 }  // namespace
@@ -756,6 +749,7 @@ EnumArray<RunPart, double> predict_parts(const Evaluation& e, Division division,
     for (const GroupKind k : all_of<GroupKind>()) out[part_of_kind(k)] += s.exposed_comm_s[k];
     out[RunPart::compute] = longest_compute(s);
     if (stage >= 0 && stage < e.comm.stages.devices) out[RunPart::compute] = compute_of_stage(e, stage);
+    out[RunPart::compute] += s.slowed_by_traffic_s;  // its kernels take so much longer
     out[RunPart::optimizer] = s.optimizer_s;
     const auto rest_into = [&](RunPart into) {
         double sum = 0;

@@ -67,9 +67,8 @@ struct LayerTime {
     PassTime all, attention, mixer, mlp;
     ModuleTimes module{};
     double launches = 0;  // of the forward; the backward has twice as many
-    // Seconds of `all`, forward and backward: cores and scans; kernels that only move bytes; waiting for the
-    // host.
-    double mixing = 0, moving = 0, waiting = 0;
+    double mixing = 0, moving = 0;  // seconds of `all`: cores and scans; kernels that only move bytes
+    PassTime waiting;               // of `all`: for the host
     bool operator==(const LayerTime&) const = default;
 };
 struct LayerTimes {

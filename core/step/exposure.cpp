@@ -138,9 +138,12 @@ double CoveredTimes::exposed_share(const Operation& o, const LayerCounts& layers
 namespace {
 
 // Returns true if something hides a part of it.
-bool add_exposed(StepWork& work, const Operation& o, CoveredTimes& shared) {
+bool add_exposed(StepWork& work, Operation& o, CoveredTimes& shared, double rate) {
     const int axis = unit_axis(o.group);
+    o.waits_because = WaitsBecause::nothing;
     if (axis < 0) return false;
+    if (o.unit == Unit::embedding || o.unit == Unit::head)
+        o.waits_because = WaitsBecause::nothing_to_hide_behind;
     const auto add = [&](UnitComm& u, double share) {
         (o.phase == Phase::forward ? u.forward : u.backward)[axis] += o.call_s * share * o.calls;
     };
@@ -150,8 +153,10 @@ bool add_exposed(StepWork& work, const Operation& o, CoveredTimes& shared) {
     shared.each(o, [&](int t, const CoveredTime& s) {
         LayerWork& own = work.layer[t];
         add(o.recomputed ? own.recomputed : own.comm, s.exposed_share());
-        if (o.recomputed) own.recompute.forward -= o.call_s * (1 - s.exposed_share()) * o.calls;
+        if (o.recomputed) own.slowed_again += (1 - rate) * o.call_s * (1 - s.exposed_share()) * o.calls;
         hidden = hidden || s.hidden > 0;
+        if (s.exposed_share() > 0 && o.waits_because != WaitsBecause::longer_than_window)
+            o.waits_because = s.because;
     });
     return hidden;
 }
@@ -160,30 +165,37 @@ double pass(const PassTime& t, bool forward) {
     return forward ? t.forward : t.input_grad + t.weight_grad;
 }
 
-// Hides communication as the plan's flags allow behind compute, each second of it at most once. Ring
-// attention hides behind its own core, a tensor-parallel transfer behind its block's products, and the
-// experts' way behind the rest of the layer: another micro-batch's, which DualPipe pairs by design.
+// Hides communication as the plan's flags allow behind compute, each second of which hides one call at most.
+// Ring attention hides behind its own core, a tensor-parallel transfer behind its block's products, and the
+// experts' way behind the rest of the layer: another micro-batch's, which DualPipe pairs by design. Compute
+// is slower meanwhile.
 void hide(const ResolvedPlan& r, bool forward, StepWork& work, CoveredTimes& shared) {
     const Plan& plan = r.plan;
     const Overlap& flags = plan.training.overlap;
-    const double overlap_limit = plan.cluster.gpu.efficiency.overlap;
+    const double rate = plan.cluster.gpu.efficiency.overlap;
     const SoftwareFacts& software = r.software;
     for (int k = 0; k < shared.types(); ++k) {
         const LayerTime& t = work.times.of(k);
+        double slowed = 0;
+        // Returns the seconds of compute that are used up; `room` has those that are left.
         const auto take = [&](Cover cover, bool allowed, double room, double share = 1) {
             CoveredTime& s = shared.of(k, cover, forward);
-            if (!allowed || s.need <= 0) return 0.0;
-            s.hidden = std::min(s.need * share, std::max(room, 0.0));
-            return s.hidden;
+            if (s.need <= 0) return 0.0;
+            if (!allowed || rate <= 0) {
+                s.because = WaitsBecause::software_does_not_overlap;
+                return 0.0;
+            }
+            const double most = std::max(room * s.window, 0.0) / rate;
+            s.hidden = std::min(s.need * share, most);
+            if (s.hidden >= most) s.because = WaitsBecause::longer_than_window;
+            slowed += (1 - rate) * s.hidden;
+            return rate * s.hidden;
         };
-        const auto room = [&](const PassTime& p) { return overlap_limit * pass(p, forward); };
-        double busy = take(Cover::core, flags.cp, room(t.attention), software.cp_hidden);
-        busy += take(Cover::mixer, flags.tp, room(t.mixer) - busy, software.tp_hidden);
-        busy += take(Cover::mlp, flags.tp, room(t.mlp), software.tp_hidden);
-        busy +=
-            take(Cover::layer, flags.ep || traits_of(r.shape.schedule).overlaps_pairs, room(t.all) - busy);
-        PassTime& own = work.layer[k].busy;
-        (forward ? own.forward : own.input_grad) = busy;
+        double used = take(Cover::core, flags.cp, pass(t.attention, forward), software.cp_hidden);
+        used += take(Cover::mixer, flags.tp, pass(t.mixer, forward) - used, software.tp_hidden);
+        used += take(Cover::mlp, flags.tp, pass(t.mlp, forward), software.tp_hidden);
+        take(Cover::layer, flags.ep || traits_of(r.shape.schedule).overlaps_pairs, pass(t.all, forward) - used);
+        (forward ? work.layer[k].slowed.forward : work.layer[k].slowed.backward) = slowed;
     }
 }
 
@@ -193,65 +205,320 @@ void time_operations(const ResolvedPlan& r, Comm& comm, StepWork& work, CoveredT
     Routes routes(r.plan, r.mesh, r.groups);
     for (Operation& o : comm.operations) {
         o.call_s = call_time(r.plan, routes.of(o.group), o);
-        if (!o.recomputed) shared.each(o, [&](int, CoveredTime& s) { s.need += o.call_s * o.calls; });
+        if (!o.recomputed)
+            shared.each(o, [&](int, CoveredTime& s) {
+                s.need += o.call_s * o.calls;
+                if (o.collective == Collective::send_recv) s.window = o.calls / (o.calls + 1);
+            });
         if (o.group == GroupKind::pp && o.unit == Unit::boundary) work.send_s = o.call_s;
     }
     hide(r, true, work, shared);
     hide(r, false, work, shared);
+    const double rate = r.plan.cluster.gpu.efficiency.overlap;
     for (Operation& o : comm.operations)
-        o.hidden_behind = add_exposed(work, o, shared) ? behind(cover_of(o)) : HiddenBehind::none;
+        o.hidden_behind = add_exposed(work, o, shared, rate) ? behind(cover_of(o)) : HiddenBehind::none;
 }
 
-PassTime room_of(const Plan& plan, const ChunkWork& work) {
-    if (!plan.training.overlap.dp) return {};
-    const double share = plan.cluster.gpu.efficiency.overlap;
-    const PassTime &c = work.compute, &busy = work.busy;
-    const double backward = c.input_grad + c.weight_grad + work.recompute;
-    return {share * c.forward - busy.forward, share * backward - busy.input_grad, 0};
+LaneCall lane_call(const Operation& o) {
+    switch (o.what) {
+    case What::gradients_of_the_shard_across_replicas:
+    case What::experts_gradients_of_the_shard_across_replicas: return LaneCall::reduce;
+    default: return o.collective == Collective::all_gather ? LaneCall::gather : LaneCall::scatter;
+    }
 }
 
 namespace {
 
-// Holds the room that one micro-batch of a device has. A transfer hides in the room of each of the
-// micro-batches that it is made for.
-struct Rooms {
-    double forward = 0, backward = 0;
-};
+TrafficLane lane_of(const Operation& o) {
+    return o.tier > 0 ? TrafficLane::card : TrafficLane::fast;
+}
 
-void expose(Operation& o, double windows, double most, bool allowed, Rooms& rooms) {
-    const bool gather = o.collective == Collective::all_gather && o.phase != Phase::backward;
-    double& room = gather ? rooms.forward : rooms.backward;
-    const double hidden = std::min(o.time_s * most / windows, room);
-    room -= hidden;
-    o.exposed_s = o.time_s - hidden * windows;
-    o.hidden_behind = !allowed ? HiddenBehind::none
-                      : gather ? HiddenBehind::forward_compute
-                               : HiddenBehind::backward_compute;
+void add(LaneUnit& to, const LaneUnit& from) {
+    const auto n = static_cast<double>(from.times);
+    to.compute += n * from.compute;
+    to.works += n * from.works;
+    for (const TrafficLane lane : all_of<TrafficLane>()) {
+        to.taken[lane] += n * from.taken[lane];
+        for (const LaneCall c : all_of<LaneCall>()) to.call[c][lane] += n * from.call[c][lane];
+    }
+}
+
+// Returns one of so many equal parts of a pass.
+LaneUnit part_of(LaneUnit all, double parts) {
+    all.compute /= parts, all.works /= parts;
+    for (const TrafficLane lane : all_of<TrafficLane>()) {
+        all.taken[lane] /= parts;
+        for (const LaneCall c : all_of<LaneCall>()) all.call[c][lane] /= parts;
+    }
+    all.times = static_cast<std::int64_t>(parts);
+    return all;
+}
+
+LaneUnit sum_of(const LaneUnits& units) {
+    LaneUnit all;
+    for (const LaneUnit& u : units) add(all, u);
+    return all;
 }
 
 }  // namespace
 
-void expose_gradients(const ResolvedPlan& r, const ChunkWork& work, Comm& comm, Step& out) {
-    const Plan& plan = r.plan;
-    const double share = plan.training.overlap.dp ? plan.cluster.gpu.efficiency.overlap : 0;
-    const double most = r.software.dp_hidden;  // of a transfer
-    const double m = std::max(static_cast<double>(r.microbatches), 1.0);
-    const PassTime room = room_of(plan, work);
-    Rooms rooms{std::max(room.forward, 0.0) / m, std::max(room.input_grad, 0.0) / m};
-    // A transfer that happens once has the part of the last micro-batch's room that the calls of every
-    // micro-batch leave.
-    using enum GradientReduction;
-    for (const GradientReduction each : {micro_batch, run, step})
-        for (Operation& o : comm.operations) {
-            if (o.each != each || o.unit != Unit::step) continue;
-            if (is_data_parallel(o.group)) {
-                const double windows = each == micro_batch ? m : each == run ? o.rounds : 1;
-                expose(o, windows, most, share > 0, rooms);
-                out.exposed_comm_s[o.group] += o.exposed_s;
-            } else if (o.group == GroupKind::pp) {
-                out.exposed_comm_s[o.group] += o.time_s;
+StateTraffic::StateTraffic(const ResolvedPlan& resolved, const Comm& comm, const StepWork& work)
+    : r_(resolved), comm_(comm), work_(work), taken_(work.times.layer.size()) {
+    for (std::size_t i = 0; i < comm.operations.size(); ++i) {
+        const Operation& o = comm.operations[i];
+        for (LayerMask m = unit_axis(o.group) < 0 ? 0 : o.types; m != 0; m &= m - 1)
+            taken_[std::countr_zero(m)][o.recomputed ? 2 : o.phase == Phase::forward ? 0 : 1][lane_of(o)] +=
+                o.call_s * o.calls;
+        if (!is_state_row(o)) continue;
+        Row row;
+        row.call = lane_call(o), row.lane = lane_of(o), row.operation = i;
+        row.experts = o.group == GroupKind::edp;
+        row.by_layer = o.scope == Scope::layer;
+        row.in_passes = o.each == GradientReduction::micro_batch;
+        row.forward = before_forward(o);
+        row.rounds = std::max(o.rounds, 1.0);
+        const double numbers = row.experts ? comm.reduced.experts.all() : comm.reduced.dense.all();
+        row.per_number = numbers > 0 ? o.call_s * o.calls / row.rounds / numbers : 0;
+        rows_.push_back(row);
+        (row.in_passes ? in_passes_ : in_step_) = true;
+        by_layer_ = by_layer_ || (row.in_passes && row.by_layer);
+    }
+}
+
+LaneRules StateTraffic::rules() const {
+    return {r_.plan.cluster.gpu.efficiency.overlap, static_cast<std::int64_t>(r_.software.gathers_ahead)};
+}
+
+double StateTraffic::hidden_share() const {
+    return r_.plan.training.overlap.dp && rules().rate > 0 ? r_.software.dp_hidden : 0;
+}
+
+StateTraffic::Calls StateTraffic::calls_of(double dense, double experts, bool forward, bool in_passes) const {
+    Calls out{};
+    for (const Row& row : rows_)
+        if (row.forward == forward && row.in_passes == in_passes)
+            out[row.call][row.lane] += row.per_number * (row.experts ? experts : dense);
+    return out;
+}
+
+LaneUnit StateTraffic::layer_unit(int type, bool forward, bool recomputed) const {
+    const LayerTime& time = work_.times.of(type);
+    const LayerWork& own = work_.of(type);
+    LaneUnit u;
+    u.works = pass(time.all, forward) - pass(time.waiting, forward);
+    u.compute = pass(time.all, forward) + own.comm.sum(forward ? Phase::forward : Phase::backward)
+                + (forward ? own.slowed.forward : own.slowed.backward);
+    u.taken = taken_[type][forward ? 0 : 1];
+    if (recomputed) {
+        u.works += own.recompute - own.recompute_waits;
+        u.compute += own.recompute + own.slowed_again + own.recomputed.sum(Phase::backward);
+        for (const TrafficLane lane : all_of<TrafficLane>()) u.taken[lane] += taken_[type][2][lane];
+    }
+    const HeldLayer& held = comm_.held.of(type);
+    u.call = calls_of(held.dense.all(), held.experts.all(), forward, true);
+    return u;
+}
+
+LaneUnit StateTraffic::end_unit(const ChunkLayers& k, bool embedding, bool forward) const {
+    const HeldNumbers& held = comm_.held;
+    const auto pass_of = [&](const PassTime& t) { return pass(t, forward); };
+    const Phase phase = forward ? Phase::forward : Phase::backward;
+    LaneUnit u;
+    double numbers = 0;
+    if (embedding) {
+        u.works = pass_of(work_.times.embedding);
+        u.compute = u.works + work_.embedding.sum(phase);
+        numbers = held.embedding.all();
+    } else {
+        if (k.last) {
+            u.works = pass_of(work_.times.head) * head_passes(r_.plan.model);
+            u.compute = work_.head.sum(phase);
+            numbers = held.head.all();
+        }
+        u.works += pass_of(work_.times.mtp) * k.mtp;
+        u.compute += u.works;
+        numbers += held.mtp.all() * k.mtp;
+    }
+    u.call = calls_of(numbers, 0, forward, true);
+    // Software that does not let go of the head after its forward gathers nothing for its backward.
+    if (!embedding && !forward && r_.software.keeps_head) u.call[LaneCall::gather] = {};
+    return u;
+}
+
+LaneUnits StateTraffic::units_of(const ChunkLayers& k, bool forward) const {
+    LaneUnits out;
+    const auto put = [&](LaneUnit u, double times) {
+        u.times = static_cast<std::int64_t>(times);
+        if (u.times > 0) out.push_back(u);
+    };
+    const bool head = k.last || k.mtp > 0;
+    const int types = work_.times.layer.size();
+    if (forward) {
+        if (k.first) put(end_unit(k, true, true), 1);
+        for (int t = 0; t < types; ++t)
+            if (k.types[t] > 0) put(layer_unit(t, true, false), k.types[t]);
+        if (head) put(end_unit(k, false, true), 1);
+    } else {
+        if (head) put(end_unit(k, false, false), 1);
+        for (int t = types - 1; t >= 0; --t) {
+            if (k.types[t] > k.recomputed[t])
+                put(layer_unit(t, false, false), static_cast<double>(k.types[t]) - k.recomputed[t]);
+            if (k.recomputed[t] > 0) put(layer_unit(t, false, true), k.recomputed[t]);
+        }
+        if (k.first) put(end_unit(k, true, false), 1);
+    }
+    if (by_layer_) return out;
+    // Gradients that are not let go layer by layer leave in buckets.
+    LaneUnits buckets;
+    const LaneUnit all = sum_of(out);
+    const double dense = comm_.reduced.dense.all() + comm_.reduced.experts.all();
+    const double parts = bucket_count(dense * k.layers() / std::max(comm_.busiest.layers(), 1.0), k.layers());
+    buckets.push_back(part_of(all, parts));
+    return buckets;
+}
+
+double StateTraffic::bucket_count(double numbers, double layers) const {
+    constexpr double kMost = 64;  // more make no difference
+    const auto ranks = static_cast<double>(r_.degrees.dense_shard * r_.degrees.replicate);
+    const double bucket = std::max(r_.software.bucket_numbers, r_.software.bucket_numbers_of_rank * ranks);
+    const double parts = bucket > 0 ? std::ceil(numbers / bucket) : layers;
+    return std::clamp(parts, 1.0, kMost);
+}
+
+LaneUnits StateTraffic::units_of_step(const TimelineCosts& costs, bool forward) const {
+    const Stages& stages = comm_.stages;
+    const int device = comm_.busiest_device, chunks = stages.chunks;
+    const double group = static_cast<double>(r_.plan.layout.microbatch_group.value_or(r_.plan.layout.pp));
+    // With chunks in groups of micro-batches a chunk's gradients are done while the other chunks still work.
+    const double window = chunks > 1 && traits_of(r_.shape.schedule).in_groups
+                              ? std::min(group, static_cast<double>(std::max<std::int64_t>(r_.microbatches, 1)))
+                              : 1;
+    const double dense = comm_.reduced.dense.all() / chunks, experts = comm_.reduced.experts.all() / chunks;
+    LaneUnits out;
+    for (int i = 0; i < chunks && out.size() + 2 < LaneUnits::most(); ++i) {
+        const int c = forward ? i : chunks - 1 - i;
+        const ChunkLayers& k = stages.chunk(device, c);
+        const ChunkWork& w = work_.chunk[stages.kind_of(device, c)];
+        const ChunkCost& cost = costs.chunk[static_cast<std::size_t>(device * chunks + c)];
+        LaneUnit all;
+        all.compute = forward ? cost.forward : cost.input_grad + cost.weight_grad;
+        all.works = pass(w.compute, forward) + (forward ? 0 : w.recompute);
+        for (int t = 0; t < work_.times.layer.size(); ++t) {
+            const double n = k.types[t];
+            all.works -= n * pass(work_.times.of(t).waiting, forward);
+            if (!forward) all.works -= k.recomputed[t] * work_.of(t).recompute_waits;
+            for (const TrafficLane lane : all_of<TrafficLane>()) {
+                all.taken[lane] += n * taken_[t][forward ? 0 : 1][lane];
+                if (!forward) all.taken[lane] += k.recomputed[t] * taken_[t][2][lane];
             }
         }
+        LaneUnit rest = all;  // the other micro-batches of the group
+        rest.compute *= window - 1, rest.works *= window - 1;
+        for (double& t : rest.taken) t *= window - 1;
+        const Calls in_pass = calls_of(dense, experts, forward, true);
+        for (const LaneSeconds& call : in_pass)
+            for (const TrafficLane lane : all_of<TrafficLane>()) all.taken[lane] += call[lane];
+        all.call = calls_of(dense, experts, forward, false);
+        const LaneUnit bucket = part_of(all, bucket_count(dense + experts, std::max(k.layers(), 1.0)));
+        if (!forward && window > 1) out.push_back(rest);
+        out.push_back(bucket);
+        if (forward && window > 1) out.push_back(rest);
+    }
+    return out;
+}
+
+StateWaits StateTraffic::waits_of(const LaneUnits& units, bool forward, bool in_passes) const {
+    StateWaits out;
+    const double share = hidden_share();
+    LaneUnits hide = units;  // the part of the calls that the software lets overlap
+    for (LaneUnit& u : hide)
+        for (LaneSeconds& call : u.call)
+            for (double& s : call) s *= share;
+    const LaneTimes times = share > 0 ? run_lanes({hide.begin(), hide.end()}, rules()) : LaneTimes{};
+    const LaneUnit all = sum_of(units);
+    (forward ? out.slowed.forward : out.slowed.backward) = times.slowed;
+    for (int i = 0; i < rows_.size(); ++i) {
+        const Row& row = rows_[i];
+        if (row.forward != forward || row.in_passes != in_passes) continue;
+        // Calls of one kind on one lane share what is waited for by their time; those of a kind the reason.
+        double own = 0, same = 0;
+        for (const Row& other : rows_) {
+            if (other.forward != forward || other.in_passes != in_passes || other.call != row.call
+                || other.lane != row.lane)
+                continue;
+            const double numbers = other.experts ? comm_.reduced.experts.all() : comm_.reduced.dense.all();
+            same += other.per_number * numbers;
+            if (&other == &row) own = other.per_number * numbers;
+        }
+        const double part = same > 0 ? own / same : 0;
+        double& waits = out.row[static_cast<std::size_t>(i)];
+        waits = part * ((1 - share) * all.call[row.call][row.lane] + times.waited[row.call][row.lane]);
+        waits = std::min(waits, part * all.call[row.call][row.lane]);
+        (forward ? out.forward : out.backward) += waits;
+        WaitsBecause& why = out.because[static_cast<std::size_t>(i)];
+        if (share <= 0) {
+            why = WaitsBecause::software_does_not_overlap;
+        } else {
+            why = WaitsBecause::nothing_to_hide_behind;
+            const EnumArray<WaitsBecause, double>& because = times.because[row.call];
+            for (const WaitsBecause w : all_of<WaitsBecause>())
+                if (because[w] > because[why]) why = w;
+        }
+    }
+    return out;
+}
+
+void StateTraffic::wait_in_passes(const ChunkLayers& layers, ChunkWork& chunk) const {
+    chunk.state = {};
+    if (!in_passes_) return;
+    for (const bool forward : {true, false}) {
+        const StateWaits w = waits_of(units_of(layers, forward), forward, true);
+        chunk.state.forward += w.forward, chunk.state.backward += w.backward;
+        chunk.slowed.forward += w.slowed.forward, chunk.slowed.backward += w.slowed.backward;
+        chunk.state.slowed.forward += w.slowed.forward, chunk.state.slowed.backward += w.slowed.backward;
+        for (std::size_t i = 0; i < w.row.size(); ++i)
+            if (w.because[i] != WaitsBecause::nothing)
+                chunk.state.row[i] = w.row[i], chunk.state.because[i] = w.because[i];
+    }
+}
+
+void StateTraffic::wait_in_step(const TimelineCosts& costs, Comm& comm, Step& out) const {
+    const Stages& stages = comm.stages;
+    StateWaits once;
+    if (in_step_)
+        for (const bool forward : {true, false}) {
+            const StateWaits w = waits_of(units_of_step(costs, forward), forward, false);
+            for (std::size_t i = 0; i < w.row.size(); ++i)
+                if (w.because[i] != WaitsBecause::nothing) once.row[i] = w.row[i], once.because[i] = w.because[i];
+            once.slowed.forward += w.slowed.forward, once.slowed.backward += w.slowed.backward;
+        }
+    double rounds = 1;
+    for (int i = 0; i < rows_.size(); ++i) {
+        const Row& row = rows_[i];
+        const auto at = static_cast<std::size_t>(i);
+        Operation& o = comm.operations[row.operation];
+        o.exposed_s = 0;
+        o.waits_because = once.because[at];
+        if (row.in_passes) {
+            for (int c = 0; c < stages.chunks; ++c) {
+                const StateWaits& w = work_.chunk[stages.kind_of(comm.busiest_device, c)].state;
+                o.exposed_s += r_.runs * w.row[at];
+                if (w.row[at] > 0) o.waits_because = w.because[at];
+            }
+        } else {
+            o.exposed_s = row.rounds * once.row[at];
+            if (!row.forward) rounds = std::max(rounds, row.rounds);
+        }
+        o.exposed_s = std::min(o.exposed_s, o.time_s);
+        if (!(o.exposed_s > 0)) o.waits_because = WaitsBecause::nothing;
+        const bool hides = o.exposed_s < o.time_s;
+        o.hidden_behind = !hides        ? HiddenBehind::none
+                          : row.forward ? HiddenBehind::forward_compute
+                                        : HiddenBehind::backward_compute;
+        out.exposed_comm_s[o.group] += o.exposed_s;
+    }
+    out.slowed_once_s = once.slowed.forward + rounds * once.slowed.backward;
+    out.slowed_by_traffic_s += out.slowed_once_s;
 }
 
 namespace {
@@ -334,10 +601,10 @@ void find_recompute(const ResolvedPlan& r, StepWork& work) {
     const bool by_operation = share > 0 && choice == RecomputeChoice(Recompute::selective);
     for (int t = 0; t < work.times.layer.size(); ++t) {
         const LayerTime& time = work.times.of(t);
-        work.layer[t].recompute.input_grad = by_operation            ? share * time.all.forward
-                                             : choice.whole_layers() ? time.all.forward
-                                             : choice.any()          ? module_time(choice, time.module)
-                                                                     : 0;
+        work.layer[t].recompute = by_operation            ? share * time.all.forward
+                                  : choice.whole_layers() ? time.all.forward
+                                  : choice.any()          ? module_time(choice, time.module)
+                                                          : 0;
     }
 }
 
@@ -371,7 +638,6 @@ double recomputed_flops(const ResolvedPlan& r, const Stages& stages) {
 }
 
 void wait_for_host(const Plan& plan, StepWork& work) {
-    const Efficiency& e = plan.cluster.gpu.efficiency;
     const double launch = launch_time(plan);
     const double repeats = plan.training.recompute.whole_layers() ? 1 : 0;
     const bool split = traits_of(schedule_of(plan.layout)).splits_backward;
@@ -380,27 +646,23 @@ void wait_for_host(const Plan& plan, StepWork& work) {
         LayerWork& layer = work.layer[k];
         PassTime& t = time.all;
         const double host = time.launches * launch;
-        const double forward = std::max(host - t.forward - layer.comm.sum(Phase::forward), 0.0);
+        const double forward =
+            std::max(host - t.forward - layer.slowed.forward - layer.comm.sum(Phase::forward), 0.0);
         // This is the pass that recomputes: the input gradient, or the whole backward where it is one.
         const double least = split ? host : kBackwardLaunches * host;
-        const double own = t.input_grad + (split ? 0 : t.weight_grad) + layer.comm.sum(Phase::backward);
+        const double own = t.input_grad + (split ? 0 : t.weight_grad) + layer.slowed.backward
+                           + layer.comm.sum(Phase::backward);
         const double backward = std::max(least - own, 0.0);
         const double late = split ? std::max(host - t.weight_grad, 0.0) : 0;
         t.forward += forward;
         t.input_grad += backward;
         t.weight_grad += late;
-        time.waiting = forward + backward + late;
+        time.waiting = {forward, backward, late};
         // Launches of recomputed modules first take the host's idle time.
-        double& recompute = layer.recompute.input_grad;
         const double launches = repeats * host - std::max(own - least, 0.0);
-        const double wait = std::max(launches - recompute - layer.recomputed.sum(Phase::backward), 0.0);
-        recompute += wait;
-        // In all of these the device has nothing to do: all of their time can hide transfers, of compute only
-        // the share `overlap`.
-        const double free = 1 - e.overlap;
-        layer.busy.forward -= free * forward;
-        layer.busy.input_grad -= free * (backward + late);
-        layer.recompute.forward += free * wait;
+        const double again = layer.recompute + layer.slowed_again + layer.recomputed.sum(Phase::backward);
+        layer.recompute_waits = std::max(launches - again, 0.0);
+        layer.recompute += layer.recompute_waits;
     }
 }
 

@@ -61,6 +61,8 @@ inline constexpr std::size_t kCovers = 5;
 // Sums operations of a layer type that the same compute may cover, in seconds per layer and micro-batch.
 struct CoveredTime {
     double need = 0, hidden = 0;
+    double window = 1;  // share of the compute that may cover: the first block of a ring has nothing to send
+    WaitsBecause because = WaitsBecause::nothing_to_hide_behind;  // of what is not hidden
     [[nodiscard]] double exposed_share() const { return need > 0 ? (need - hidden) / need : 0; }
 };
 
@@ -85,16 +87,53 @@ class CoveredTimes {
 // Times each call, says what it hides behind, and adds the exposed time to the parts of `work`.
 void time_operations(const ResolvedPlan& resolved, Comm& comm, StepWork& work, CoveredTimes& shared);
 
-// Returns the seconds of a micro-batch on a chunk behind which gradients and parameters can hide, forward and
-// (as input gradient) backward: the share `overlap` of its compute, less `busy`. A layer's whole time counts,
-// its wait for the host too: without it, hiding a transfer of the layer would take room from gradients and
-// give nothing. wait_for_host takes it out of `busy`.
-[[nodiscard]] PassTime room_of(const Plan& plan, const ChunkWork& work);
+// Returns which call of a lane a row of data parallelism's state is.
+[[nodiscard]] LaneCall lane_call(const Operation& o);
 
-// Gradients and parameters hide behind the backwards and forwards that they are reduced after or gathered for
-// (Operation::each): a device's last and first where that is once a step, every one's where it is with every
-// micro-batch. The part that one does not hide is exposed as often.
-void expose_gradients(const ResolvedPlan& resolved, const ChunkWork& work, Comm& comm, Step& out);
+// Lists the rows of data parallelism's state with the lanes that they are on, and finds what a pass and a step
+// wait for them.
+class StateTraffic {
+  public:
+    // The rows of `comm` have their times, and `work` those of the layers.
+    StateTraffic(const ResolvedPlan& resolved, const Comm& comm, const StepWork& work);
+
+    // Finds what the calls of every micro-batch add to the passes of a chunk.
+    void wait_in_passes(const ChunkLayers& layers, ChunkWork& chunk) const;
+    // Adds to the rows of `comm` and to `out` what the device that works longest waits in a step: in all of its
+    // passes, and for the calls of a step behind its last backward and its first forward.
+    void wait_in_step(const TimelineCosts& costs, Comm& comm, Step& out) const;
+    // Lists the units of a pass of a chunk in the order of the computation, with the calls of every micro-batch.
+    [[nodiscard]] LaneUnits units_of(const ChunkLayers& layers, bool forward) const;
+    // Lists those of what happens once a step, on that device: its first forward or its last backward.
+    [[nodiscard]] LaneUnits units_of_step(const TimelineCosts& costs, bool forward) const;
+    [[nodiscard]] LaneRules rules() const;
+    // Returns the share of each call that may hide: 0 where nothing overlaps.
+    [[nodiscard]] double hidden_share() const;
+
+  private:
+    struct Row {
+        LaneCall call = LaneCall::gather;
+        TrafficLane lane = TrafficLane::fast;
+        bool experts = false, forward = false, by_layer = false, in_passes = false;
+        double rounds = 1;
+        double per_number = 0;  // seconds of a round for each number that a device holds
+        std::size_t operation = 0;
+    };
+    using Calls = EnumArray<LaneCall, LaneSeconds>;
+
+    [[nodiscard]] Calls calls_of(double dense, double experts, bool forward, bool in_passes) const;
+    [[nodiscard]] LaneUnit layer_unit(int type, bool forward, bool recomputed) const;
+    [[nodiscard]] LaneUnit end_unit(const ChunkLayers& layers, bool embedding, bool forward) const;
+    [[nodiscard]] double bucket_count(double numbers, double layers) const;
+    [[nodiscard]] StateWaits waits_of(const LaneUnits& units, bool forward, bool in_passes) const;
+
+    const ResolvedPlan& r_;
+    const Comm& comm_;
+    const StepWork& work_;
+    ShortList<Row, kMostStateRows> rows_;
+    PerType<std::array<LaneSeconds, 3>> taken_;  // by a layer's own calls: forward, backward, recomputed
+    bool in_passes_ = false, in_step_ = false, by_layer_ = false;
+};
 
 // Finds what each layer costs a pipeline stage, and the other work of a stage, for any split of the layers.
 

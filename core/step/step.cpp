@@ -103,9 +103,9 @@ ChunkWork work_of(const Plan& plan, const StepWork& w, const ChunkLayers& k) {
         if (n <= 0) continue;
         const LayerWork& own = w.of(t);
         c.compute += w.times.of(t).all * n;
-        c.busy += own.busy * n;
-        c.busy.input_grad -= own.recompute.forward * recomputed;
-        c.recompute += own.recompute.input_grad * recomputed;
+        c.slowed.forward += own.slowed.forward * n;
+        c.slowed.backward += own.slowed.backward * n + own.slowed_again * recomputed;
+        c.recompute += own.recompute * recomputed;
         c.comm.add(own.comm, n);
         c.comm.add(own.recomputed, recomputed);
     }
@@ -122,10 +122,12 @@ ChunkWork work_of(const Plan& plan, const StepWork& w, const ChunkLayers& k) {
 }
 
 ChunkCost cost_of(const Plan& plan, const StepWork& work, const ChunkLayers& k, const ChunkWork& c) {
-    const double send = plan.training.overlap.pp ? 0 : work.send_s;
+    const double send = hides_sends(plan) ? 0 : work.send_s;
     ChunkCost out;
-    out.forward = c.compute.forward + c.comm.sum(Phase::forward) + (k.last ? 0 : send);
-    out.input_grad = c.compute.input_grad + c.recompute + c.comm.sum(Phase::backward) + (k.first ? 0 : send);
+    out.forward = c.compute.forward + c.slowed.forward + c.comm.sum(Phase::forward) + c.state.forward
+                  + (k.last ? 0 : send);
+    out.input_grad = c.compute.input_grad + c.recompute + c.slowed.backward + c.comm.sum(Phase::backward)
+                     + c.state.backward + (k.first ? 0 : send);
     out.weight_grad = c.compute.weight_grad;
     return out;
 }
@@ -149,13 +151,15 @@ void compute_costs(const ResolvedPlan& r, const PartsByType& parts, Comm& comm, 
     find_recompute(r, work);
     wait_for_host(plan, work);
 
-    const bool hidden = plan.training.overlap.pp;
+    const bool hidden = hides_sends(plan);
     out.send = hidden ? work.send_s : 0;
     out.pair_factor = 1;
     out.slow.clear();
     const Stages& stages = comm.stages;
+    const StateTraffic state(r, comm, work);
     for (const ChunkLayers& k : stages.chunk_kinds) {
         ChunkWork& c = work.chunk.emplace_back(work_of(plan, work, k));
+        state.wait_in_passes(k, c);
         c.cost = cost_of(plan, work, k, c);
     }
     out.chunk.resize(stages.chunk_kind.size());
@@ -172,8 +176,8 @@ namespace {
 
 struct Parts {
     double busy = 0;  // of the busiest device, all micro-batches
-    ChunkWork work;   // of one micro-batch
-    double sends = 0;
+    ChunkWork work;   // compute, recomputation and calls of its layers, all micro-batches
+    double sends = 0, slowed = 0;
 };
 
 // Returns the parts of the work of the device that works longest.
@@ -185,10 +189,10 @@ Parts busiest_parts(const Plan& plan, double runs, const StepWork& work, const T
         const ChunkLayers& k = stages.chunk(device, c);
         const ChunkWork& w = work.chunk[stages.kind_of(device, c)];
         p.work.compute += w.compute * runs;
-        p.work.busy += w.busy * runs;
+        p.slowed += (w.slowed.forward + w.slowed.backward) * runs;
         p.work.recompute += w.recompute * runs;
         p.work.comm.add(w.comm, runs);
-        if (!plan.training.overlap.pp) p.sends += work.send_s * runs * ((k.last ? 0 : 1) + (k.first ? 0 : 1));
+        if (!hides_sends(plan)) p.sends += work.send_s * runs * ((k.last ? 0 : 1) + (k.first ? 0 : 1));
     }
     return p;
 }
@@ -245,13 +249,17 @@ void expose_sends(const Plan& plan, double exposed_s, Comm& comm) {
     for (Operation& o : comm.operations)
         if (o.group == GroupKind::pp && o.unit == Unit::boundary) {
             o.hidden_behind =
-                plan.training.overlap.pp ? HiddenBehind::other_microbatches : HiddenBehind::none;
+                hides_sends(plan) ? HiddenBehind::other_microbatches : HiddenBehind::none;
             o.exposed_s = all > 0 ? exposed_s * (o.time_s / all) : 0;
+            o.waits_because = !(o.exposed_s > 0)           ? WaitsBecause::nothing
+                              : hides_sends(plan) ? WaitsBecause::nothing_to_hide_behind
+                                                         : WaitsBecause::software_does_not_overlap;
         }
 }
 
 double sum_of_parts(const Step& s) {
-    double sum = s.compute_s + s.recompute_s + s.bubble_s + s.optimizer_s + s.straggler_s;
+    double sum = s.compute_s + s.recompute_s + s.slowed_by_traffic_s + s.bubble_s + s.optimizer_s
+                 + s.straggler_s;
     for (const double t : s.exposed_comm_s) sum += t;
     return sum;
 }
@@ -283,7 +291,7 @@ BelowPeak below_peak(const ResolvedPlan& r, const StepWork& work, const Stages& 
                 const LayerTime& time = work.times.of(t);
                 mixing += k.types[t] * time.mixing;
                 moving += k.types[t] * time.moving;
-                waiting += k.types[t] * time.waiting;
+                waiting += k.types[t] * time.waiting.total();
             }
             if (k.first) moving += work.times.embedding.total();
             if (k.last) moving += work.times.head_moving * head_passes(r.plan.model);
@@ -344,7 +352,7 @@ bool compute_step(const ResolvedPlan& r, const StepWork& work, const TimelineCos
     // A stage that is the longest by its communication may compute less than the mean.
     const double waits = std::max(idle + std::min(wait, 0.0), 0.0);
     const double ramp =
-        plan.training.overlap.pp
+        hides_sends(plan)
             ? std::min({waits, 2 * static_cast<double>(shape.devices - 1) * work.send_s, send_time(comm)})
             : 0;
     // No message leaves the device at which a V turns: the send in its costs is a wait.
@@ -354,7 +362,14 @@ bool compute_step(const ResolvedPlan& r, const StepWork& work, const TimelineCos
     const double left = idle - ramp + wait + (parts.sends - sends);
     s.bubble_s = std::max(left, 0.0);
     s.compute_s += std::min(left, 0.0);
-    expose_gradients(r, parts.work, comm, s);
+    s.slowed_by_traffic_s = parts.slowed;
+    StateTraffic(r, comm, work).wait_in_step(costs, comm, s);
+    for (Operation& o : comm.operations)
+        if (o.group == GroupKind::pp && o.unit == Unit::step) {
+            o.exposed_s = o.time_s;
+            o.waits_because = WaitsBecause::nothing_to_hide_behind;
+            s.exposed_comm_s[GroupKind::pp] += o.time_s;
+        }
     s.optimizer_s = optimizer_time(plan, comm.reduced, shards_of(plan, r.degrees)) + once_a_step(plan);
     const double cv = plan.training.straggler_cv;
     if (cv > 0) {
@@ -405,28 +420,32 @@ double expected_maximum_bound(std::int64_t n) {
 
 namespace {
 
-bool inside_blocks(GroupKind k) {
-    return k == GroupKind::tp || k == GroupKind::cp || k == GroupKind::ep || k == GroupKind::etp
-           || k == GroupKind::pp;
+// Returns true for gathers and reductions of data parallelism that every micro-batch makes.
+bool in_each_microbatch(const Operation& o) {
+    return is_state_row(o) && o.each == GradientReduction::micro_batch;
 }
 
 }  // namespace
 
-void exposed_in_chunks(const Stages& stages, const StepWork& work, std::vector<ChunkExposed>& out) {
+void exposed_in_chunks(const Comm& comm, const StepWork& work, std::vector<ChunkExposed>& out) {
     out.clear();
-    for (const std::uint32_t kind : stages.chunk_kind) {
+    for (const std::uint32_t kind : comm.stages.chunk_kind) {
         const ChunkWork& own = work.chunk[kind];
-        out.push_back({own.comm, own.recompute});
+        ChunkExposed& chunk = out.emplace_back();
+        chunk.comm = own.comm, chunk.recompute = own.recompute, chunk.slowed = own.slowed;
+        std::size_t row = 0;
+        for (const Operation& o : comm.operations)
+            if (is_state_row(o))
+                (before_forward(o) ? chunk.state_forward : chunk.state_backward)[o.group] += own.state.row[row++];
     }
 }
 
 StepTail step_tail(const Step& step, const Comm& comm) {
     StepTail tail;
-    for (const GroupKind kind : all_of<GroupKind>())
-        if (!inside_blocks(kind)) tail.exposed_s[kind] = step.exposed_comm_s[kind];
     // For pp, only calls once a step count, such as the gradients of a tied embedding.
     for (const Operation& o : comm.operations)
-        if (o.group == GroupKind::pp && o.unit == Unit::step) tail.exposed_s[GroupKind::pp] += o.time_s;
+        if (o.unit == Unit::step && !in_each_microbatch(o)) tail.exposed_s[o.group] += o.exposed_s;
+    tail.slowed_s = step.slowed_once_s;
     tail.optimizer_s = step.optimizer_s;
     tail.straggler_s = step.straggler_s;
     return tail;
@@ -444,11 +463,6 @@ double calls_in(const Operation& o, const LayerCounts& layers) {
     for (LayerMask m = o.types; m != 0; m &= m - 1)
         n += static_cast<double>(layers[std::countr_zero(m)]) * o.calls;
     return n;
-}
-
-// Returns true for gathers and reductions of data parallelism that every micro-batch makes.
-bool in_each_microbatch(const Operation& o) {
-    return o.unit == Unit::step && o.each == GradientReduction::micro_batch;
 }
 
 HiddenComm of_chunk(const Comm& comm, const ChunkLayers& k) {
@@ -540,6 +554,18 @@ class Placer {
     std::vector<TraceSlice>& out_;
 };
 
+// Places what goes on behind compute from this time on, for so long at most: what shares a track one after the
+// other.
+void hidden_calls(Placer& placer, const EnumArray<GroupKind, double>& hidden, double from, double most) {
+    double data = from;  // end of the last one of data parallelism
+    for (const GroupKind k : all_of<GroupKind>()) {
+        const bool shared = is_data_parallel(k);
+        const double at = shared ? data : from;
+        const double end = placer.communication(k, at, std::min(hidden[k], from + most - at));
+        if (shared) data = end;
+    }
+}
+
 bool goes_forward(const Op& op) {
     return op.kind == OpKind::F || op.kind == OpKind::FB;
 }
@@ -553,13 +579,13 @@ StepTrace::StepTrace(const Plan& plan, const Timeline& timeline, const Comm& com
                      const Step& step)
     : plan_(plan), timeline_(timeline), comm_(comm), work_(work), tail_(step_tail(step, comm)),
       once_(hidden_in_step(comm)) {
-    exposed_in_chunks(comm.stages, work, exposed_);
+    exposed_in_chunks(comm, work, exposed_);
     hidden_in_chunks(comm, hidden_);
 }
 
 // Returns the seconds of an op in which it sends, where nothing hides that.
 double StepTrace::send_of(int device, const Op& op) const {
-    if (plan_.training.overlap.pp) return 0;
+    if (hides_sends(plan_)) return 0;
     double send = 0;
     if (goes_forward(op) && !comm_.stages.chunk(device, op.chunk).last) send += work_.send_s;
     const int backward = op.kind == OpKind::FB ? op.backward_chunk : op.chunk;
@@ -575,13 +601,14 @@ void StepTrace::add_op(int device, std::size_t i, std::vector<TraceSlice>& out) 
     };
     const std::size_t forward = place(op.chunk),
                       backward = place(op.kind == OpKind::FB ? op.backward_chunk : op.chunk);
-    std::array<double, UnitComm::kAxes> exposed{};
-    EnumArray<GroupKind, double> hidden{};
-    for (std::size_t a = 0; a < exposed.size(); ++a) {
-        if (goes_forward(op)) exposed[a] += exposed_[forward].comm.forward[a];
-        if (goes_backward(op)) exposed[a] += exposed_[backward].comm.backward[a];
+    EnumArray<GroupKind, double> exposed{}, hidden{};
+    for (std::size_t a = 0; a < UnitComm::kAxes; ++a) {
+        if (goes_forward(op)) exposed[kUnitAxes[a]] += exposed_[forward].comm.forward[a];
+        if (goes_backward(op)) exposed[kUnitAxes[a]] += exposed_[backward].comm.backward[a];
     }
     for (const GroupKind k : all_of<GroupKind>()) {
+        if (goes_forward(op)) exposed[k] += exposed_[forward].state_forward[k];
+        if (goes_backward(op)) exposed[k] += exposed_[backward].state_backward[k];
         if (goes_forward(op)) hidden[k] += hidden_[forward].forward[k];
         if (goes_backward(op)) hidden[k] += hidden_[backward].backward[k];
     }
@@ -592,16 +619,14 @@ void StepTrace::add_op(int device, std::size_t i, std::vector<TraceSlice>& out) 
     const double computed = std::max(to - from - waits * scale, 0.0);
     Placer placer(out);
     double at = placer.kernel(goes_forward(op) ? "forward" : "backward", from, computed);
-    for (const GroupKind k : all_of<GroupKind>())
-        placer.communication(k, from, std::min(hidden[k], computed));
-    for (std::size_t a = 0; a < exposed.size(); ++a)
-        at = placer.communication(kUnitAxes[a], at, exposed[a] * scale);
+    hidden_calls(placer, hidden, from, computed);
+    for (const GroupKind k : all_of<GroupKind>()) at = placer.communication(k, at, exposed[k] * scale);
     placer.communication(GroupKind::pp, at, send_of(device, op) * scale);
 }
 
 void StepTrace::add_tail(std::vector<TraceSlice>& out) const {
     Placer placer(out);
-    double at = timeline_.makespan;
+    double at = placer.kernel("compute slowed by traffic", timeline_.makespan, tail_.slowed_s);
     for (const GroupKind k : all_of<GroupKind>()) at = placer.communication(k, at, tail_.exposed_s[k]);
     placer.kernel("optimizer (multi_tensor_apply)", at, tail_.optimizer_s);
 }
@@ -610,13 +635,13 @@ void StepTrace::add(int device, std::size_t i, std::vector<TraceSlice>& out) con
     const auto d = static_cast<std::size_t>(device);
     Placer placer(out);
     // Parameters are gathered behind the first ops, gradients reduced behind the last ones.
-    if (i == timeline_.order.begin[d])
-        for (const GroupKind k : all_of<GroupKind>())
-            placer.communication(k, timeline_.start[i], once_.forward[k]);
+    const double makespan = timeline_.makespan;
+    if (i == timeline_.order.begin[d]) hidden_calls(placer, once_.forward, timeline_.start[i], makespan);
     add_op(device, i, out);
     if (i + 1 < timeline_.order.begin[d + 1]) return;
-    for (const GroupKind k : all_of<GroupKind>())
-        placer.communication(k, std::max(timeline_.end[i] - once_.backward[k], 0.0), once_.backward[k]);
+    double all = 0;
+    for (const double s : once_.backward) all += s;
+    hidden_calls(placer, once_.backward, std::max(timeline_.end[i] - all, 0.0), makespan);
     add_tail(out);
 }
 
@@ -634,7 +659,8 @@ std::string_view name_of(StepPart part) {
     case StepPart::products: return "products below the peak";
     case StepPart::attention: return "attention below it";
     case StepPart::moving: return "norms, memory-bound";
-    case StepPart::starts: return "waiting for starts";
+    case StepPart::starts: return "host-bound: launching kernels";
+    case StepPart::slowed: return "compute slowed by traffic";
     case StepPart::uneven: return "uneven stages";
     }
     return "";
@@ -654,6 +680,7 @@ std::vector<StepSlice> waterfall(const Step& s) {
     add(StepPart::moving, s.below.moving);
     add(StepPart::starts, s.below.starts);
     add(StepPart::recompute, s.recompute_s);
+    add(StepPart::slowed, s.slowed_by_traffic_s);
     add(StepPart::bubble, schedule_bubble_s(s));
     add(StepPart::uneven, s.uneven_s);
     for (const GroupKind kind : all_of<GroupKind>()) add(StepPart::exposed, s.exposed_comm_s[kind], kind);

@@ -7,6 +7,7 @@
 #include "core/pipeline/trace.h"
 #include "core/step/compute.h"
 #include "core/step/constants.h"
+#include "core/step/lanes.h"
 
 #include <array>
 #include <cstddef>
@@ -33,6 +34,8 @@ struct Step {
     // pipeline.
     double compute_s = 0, recompute_s = 0, bubble_s = 0, optimizer_s = 0, straggler_s = 0;
     double uneven_s = 0;  // of bubble_s: the wait for the longest stage, which has more to compute
+    double slowed_by_traffic_s = 0;  // compute beside traffic takes so much longer
+    double slowed_once_s = 0;        // of it: beside what happens once a step, outside the pipeline's passes
     EnumArray<GroupKind, double> exposed_comm_s{};
     double ideal_s = 0;  // of compute_s: the model's FLOPs, masked half of attention left out, at the peak
     BelowPeak below;     // the rest of compute_s, by what takes it; only in a report
@@ -68,21 +71,41 @@ struct UnitComm {
     bool operator==(const UnitComm&) const = default;
 };
 
+// Holds seconds that compute takes longer because traffic runs beside it.
+struct SlowedTime {
+    double forward = 0, backward = 0;
+    bool operator==(const SlowedTime&) const = default;
+};
+
+// Holds what is waited for by the calls of data parallelism's state, by their rows: the n-th is the n-th such
+// row of Comm::operations.
+inline constexpr std::size_t kMostStateRows = 8;  // list_state_calls, for dense weights and for experts
+struct StateWaits {
+    std::array<double, kMostStateRows> row{};
+    std::array<WaitsBecause, kMostStateRows> because{};
+    double forward = 0, backward = 0;  // sums of the rows, by the pass that waits
+    SlowedTime slowed;
+    bool operator==(const StateWaits&) const = default;
+};
+
 // This is one layer of a type, one micro-batch.
 struct LayerWork {
     UnitComm comm;
     UnitComm recomputed;  // in addition, for a layer that is recomputed
-    PassTime recompute;   // time that this adds to the input gradient
-    PassTime busy;        // of the compute: what already hides a transfer (backward whole)
+    double recompute = 0;  // time that this adds to the backward
+    double recompute_waits = 0;  // of it: for the host
+    SlowedTime slowed;     // of the compute, beside the layer's own calls
+    double slowed_again = 0;  // in addition, for a layer that is recomputed
     bool operator==(const LayerWork&) const = default;
 };
 
 // Holds everything of one micro-batch on a chunk, by part.
 struct ChunkWork {
     PassTime compute;
-    PassTime busy;  // of the compute: what already hides a transfer
     double recompute = 0;
     UnitComm comm;
+    SlowedTime slowed;  // of the compute, beside any traffic
+    StateWaits state;   // for gathers and reductions of every micro-batch
     ChunkCost cost;  // sum of these, and of the sends that nothing hides
     bool operator==(const ChunkWork&) const = default;
 };
@@ -151,7 +174,8 @@ enum class StepPart : std::uint8_t {
     uneven,    // of the bubble; the rest of it is StepPart::bubble
     attention,
     moving,
-    starts
+    starts,
+    slowed  // by traffic beside it
 };
 [[nodiscard]] constexpr bool is_below_peak(StepPart p) {
     return p == StepPart::products || p == StepPart::attention || p == StepPart::moving
@@ -215,18 +239,20 @@ struct Band {
 // TimelineCosts. All of the backward's lie in the input gradient. Sends are not among them.
 struct ChunkExposed {
     UnitComm comm;
+    EnumArray<GroupKind, double> state_forward{}, state_backward{};  // gathers and reductions of every micro-batch
     double recompute = 0;  // the forward recomputed in the backward
+    SlowedTime slowed;     // compute beside traffic
 };
 // This is indexed [device * chunks + c], as TimelineCosts.chunk. Reuses out's capacity.
-void exposed_in_chunks(const Stages& stages, const StepWork& work, std::vector<ChunkExposed>& out);
+void exposed_in_chunks(const Comm& comm, const StepWork& work, std::vector<ChunkExposed>& out);
 
 // Holds the part of a step's time that is not the pipeline's: time_s less the makespan.
 struct StepTail {
-    EnumArray<GroupKind, double> exposed_s{};  // gradients and parameters, by axis
+    EnumArray<GroupKind, double> exposed_s{};  // gradients and parameters once a step, by axis
+    double slowed_s = 0;                       // of the last backward and the first forward, beside these
     double optimizer_s = 0, straggler_s = 0;
-    bool of_each_microbatch = false;  // ZeRO-3 gathers for each: this is the sum, which no block has
     [[nodiscard]] double total() const {
-        double sum = optimizer_s + straggler_s;
+        double sum = slowed_s + optimizer_s + straggler_s;
         for (const double s : exposed_s) sum += s;
         return sum;
     }

@@ -448,7 +448,7 @@ Answer step_time(const QueryInput& in) {
                                 time_text(schedule_bubble_s(s), Zeros::kept),
                                 s.uneven_s > 0 ? ", uneven stages " + time_text(s.uneven_s) : std::string(),
                                 ", waiting for peers ", time_text(waits), ", the rest ",
-                                time_text(s.optimizer_s + s.straggler_s)));
+                                time_text(s.slowed_by_traffic_s + s.optimizer_s + s.straggler_s)));
     a.text = time_text(s.time_s);
     return a;
 }

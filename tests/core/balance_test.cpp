@@ -118,6 +118,21 @@ TEST_CASE("where some layers of a chunk run again the split of single chunks is 
     }
 }
 
+namespace {
+
+// Returns the seconds of a device's chunks without what they wait for gathers and reductions of every micro-batch,
+// which are no layer's own.
+double own_busy(const Evaluation& e, int device) {
+    double busy = device_busy(e.costs, device, e.comm.stages.chunks);
+    for (int c = 0; c < e.comm.stages.chunks; ++c) {
+        const StateWaits& w = e.work.chunk[e.comm.stages.kind_of(device, c)].state;
+        busy -= w.forward + w.backward + w.slowed.forward + w.slowed.backward;
+    }
+    return busy;
+}
+
+}  // namespace
+
 TEST_CASE("a stage's load is what evaluate has for it, and a balanced plan's busiest stage is no longer") {
     const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
     int pipelines = 0;
@@ -133,15 +148,17 @@ TEST_CASE("a stage's load is what evaluate has for it, and a balanced plan's bus
         Layers layers;
         layers_of_chunks(plan, layers);
         const std::vector<double> busy = device_seconds(load, layers);
-        for (std::size_t d = 0; d < busy.size(); ++d)
-            CHECK(busy[d] == near(device_busy(e.costs, static_cast<int>(d), e.comm.stages.chunks), 1e-9));
+        for (std::size_t d = 0; d < busy.size(); ++d) {
+            const int device = static_cast<int>(d);
+            CHECK(busy[d] == near(own_busy(e, device), 1e-9));
+        }
         const Layers balanced = balance(load);
         const Evaluation after = evaluate(with_stage_layers(plan, balanced));
         REQUIRE(after.valid);
         double before_s = 0, after_s = 0;
         for (int d = 0; d < e.comm.stages.devices; ++d) {
-            before_s = std::max(before_s, device_busy(e.costs, d, e.comm.stages.chunks));
-            after_s = std::max(after_s, device_busy(after.costs, d, e.comm.stages.chunks));
+            before_s = std::max(before_s, own_busy(e, d));
+            after_s = std::max(after_s, own_busy(after, d));
         }
         CHECK(after_s <= before_s * (1 + 1e-9));
         CHECK(after_s == near(longest(load, balanced), 1e-9));

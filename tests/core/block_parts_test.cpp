@@ -41,7 +41,7 @@ TEST_CASE("a step is its pipeline and the tail behind it") {
 TEST_CASE("what of the blocks is exposed communication sums to what the step says of its busiest device") {
     each_shipped_plan([](const Plan& plan, const Evaluation& e) {
         std::vector<ChunkExposed> parts;
-        exposed_in_chunks(e.comm.stages, e.work, parts);
+        exposed_in_chunks(e.comm, e.work, parts);
         REQUIRE(parts.size() == e.costs.chunk.size());
         static constexpr GroupKind kAxes[] = {GroupKind::tp, GroupKind::cp, GroupKind::ep, GroupKind::etp};
         const double runs =

@@ -323,7 +323,7 @@ TEST_CASE("what is no such file is refused by its name") {
 
 TEST_CASE("a predicted step that is written as a trace is measured as it was predicted") {
     for (const char* name : {"llama-3-70b-3d", "llama-3-8b-fsdp", "deepseek-v3-2048"}) {
-        CAPTURE(name);
+        CAPTURE(std::string(name));
         const Plan plan = presets().plan(name);
         const Evaluation e = evaluate(plan);
         REQUIRE(e.step.has_value());
@@ -341,6 +341,7 @@ TEST_CASE("a predicted step that is written as a trace is measured as it was pre
                 one["traceEvents"].push_back(event);
             if (event["cat"] != "kernel") continue;
             double& until = free[{event["pid"], event["tid"]}];
+            CAPTURE(event.dump());
             CHECK(event["ts"].get<double>() >= until - 0.002);
             until = event["ts"].get<double>() + event["dur"].get<double>();
         }

@@ -201,7 +201,7 @@ TEST_CASE("the verdict says how much of perfect scaling is kept, and what the re
     CAPTURE(verdict);
     CHECK(verdict.find("16,384") != std::string::npos);
     CHECK(verdict.find(percent_text(1 - own->of_best)) != std::string::npos);
-    CHECK(verdict.find("the bubble and dp_shard") != std::string::npos);
+    CHECK(verdict.find("most of it to the bubble.") != std::string::npos);
 }
 
 TEST_CASE("the bubble passes an axis between two points, on whose sides it is shorter and longer") {

@@ -331,7 +331,7 @@ TEST_CASE("advice names a layout that the search knows to be more than 5 % faste
 
 TEST_CASE(
     "a little after an edit advice has the best layout and what two changes gain, and each click gives it") {
-    Driver d("mesh-8", {1600, 1000}, 1, {}, {}, {}, true);
+    Driver d("llama-3-8b-fsdp", {1600, 1000}, 1, {}, {}, {}, true);
     for (int i = 0; i < 20; ++i) d.frame();
     CHECK_FALSE(d.shell.views().search.found);  // nothing is worked on while edits follow one another
     const auto rests = [&] {

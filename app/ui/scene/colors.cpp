@@ -56,6 +56,7 @@ Color color_of_part(const Theme& t, const StepSlice& s) {
     case StepPart::moving: return mix(t.backward, t.window, 0.4f);
     case StepPart::starts: return mix(t.backward, t.window, 0.55f);
     case StepPart::recompute: return t.secondary;
+    case StepPart::slowed: return mix(t.backward, color_of(t, GroupKind::dp_shard), 0.5f);
     case StepPart::exposed: return color_of(t, s.group);
     case StepPart::bubble:
     case StepPart::uneven:

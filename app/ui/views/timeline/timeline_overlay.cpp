@@ -45,13 +45,14 @@ std::vector<TailPart> tail_parts(const Theme& theme, const StepTail& tail, const
     for (const GroupKind axis : all_of<GroupKind>())
         if (tail.exposed_s[axis] > 0)
             parts.push_back(
-                {axis_label(axis), color_of(theme, axis), tail.exposed_s[axis], true,
-                 tail.of_each_microbatch && axis != GroupKind::pp && axis != GroupKind::dp_replicate,
-                 fades.axis[axis]});
+                {axis_label(axis), color_of(theme, axis), tail.exposed_s[axis], true, fades.axis[axis]});
+    if (tail.slowed_s > 0)
+        parts.push_back({std::string(name_of(kSlowed.part)), color_of_part(theme, kSlowed),
+                         tail.slowed_s, false, fades.work});
     if (tail.optimizer_s > 0)
-        parts.push_back({"optimizer", theme.memory[2], tail.optimizer_s, false, false, fades.optimizer});
+        parts.push_back({"optimizer", theme.memory[2], tail.optimizer_s, false, fades.optimizer});
     if (tail.straggler_s > 0)
-        parts.push_back({"stragglers", theme.bad, tail.straggler_s, true, false, fades.stragglers});
+        parts.push_back({"stragglers", theme.bad, tail.straggler_s, true, fades.stragglers});
     return parts;
 }
 
@@ -124,9 +125,7 @@ void draw_tail(Ui& ui, const StepTail& tail, double from_s, Rect plot, const Tim
         if (part.hatched) c.pattern(r, Pattern::cross_hatched, part.color.alpha(0.6f * strength));
         if (ui.hovers(r))
             ui.tooltip(part.name + " " + time_text(part.seconds)
-                       + (part.gathered
-                              ? "\nexposed gathers of every micro-batch; their sum is drawn here"
-                              : "\nafter the pipeline, exposed: nothing is left to hide it behind"));
+                       + (part.hatched ? "\nafter the pipeline, exposed: nothing is left to hide it behind" : ""));
         const TextStyle s = ui.style(11);
         const float w = c.text_width(part.name, s);
         if (w + 8 > r.w) continue;

@@ -284,8 +284,6 @@ namespace {
 
 constexpr float kLowNumber_px = 8;  // a lower block has no number
 
-constexpr std::array<GroupKind, UnitComm::kAxes> kAxes{GroupKind::tp, GroupKind::cp, GroupKind::ep,
-                                                       GroupKind::etp};
 
 }  // namespace
 
@@ -408,8 +406,16 @@ RowPainter::Shares RowPainter::shares(int device, const Op& op) const {
     for (std::size_t a = 0; a < UnitComm::kAxes; ++a) {
         const double exposed = (forward ? shown_.exposed[f].comm.forward[a] : 0)
                                + (backward ? shown_.exposed[b].comm.backward[a] : 0);
-        s.axis[a] = static_cast<float>(exposed / takes);
+        s.axis[kUnitAxes[a]] = static_cast<float>(exposed / takes);
     }
+    for (const GroupKind k : all_of<GroupKind>()) {
+        const double exposed = (forward ? shown_.exposed[f].state_forward[k] : 0)
+                               + (backward ? shown_.exposed[b].state_backward[k] : 0);
+        s.axis[k] += static_cast<float>(exposed / takes);
+    }
+    s.slowed = static_cast<float>(
+        ((forward ? shown_.exposed[f].slowed.forward : 0) + (backward ? shown_.exposed[b].slowed.backward : 0))
+        / takes);
     if (backward) s.recomputed = static_cast<float>(shown_.exposed[b].recompute / takes);
     return s;
 }
@@ -418,15 +424,19 @@ RowPainter::Shares RowPainter::shares(int device, const Op& op) const {
 void RowPainter::strips(Rect r, const Shares& s, bool own) {
     if (r.h < kLowRow_px) return;
     const float whole = r.h;
-    for (std::size_t a = 0; a < kAxes.size(); ++a) {
-        const float h = whole * s.axis[a];
+    for (const GroupKind k : all_of<GroupKind>()) {
+        const float h = whole * s.axis[k];
         if (h < 0.75f) continue;
         const Rect strip = r.cut_bottom(h);
-        const Color color = faded(color_of(ui_.theme(), kAxes[a]), own && !fades.axis[kAxes[a]]);
+        const Color color = faded(color_of(ui_.theme(), k), own && !fades.axis[k]);
         ui_.canvas().rect(strip, color);
         if (strip.w > 6 && strip.h >= 4)
             ui_.canvas().pattern(strip, Pattern::cross_hatched, ui_.theme().window.alpha(0.35f));
     }
+    const float slowed = whole * s.slowed;
+    if (slowed >= 0.75f)
+        ui_.canvas().rect(r.cut_bottom(slowed), faded(color_of_part(ui_.theme(), kSlowed),
+                                                      own && !fades.work));
     const float recomputed = whole * s.recomputed;
     if (recomputed >= 0.75f)
         ui_.canvas().rect(r.cut_bottom(recomputed), faded(recompute_color(ui_.theme()), own && !fades.work));
@@ -558,10 +568,12 @@ void RowPainter::run(Rect row, int device, const Block& b, float x0, float x1) {
     part(share(b.work.weight), ui_.theme().weight_grad, fades.work);
     if (const float h = share(b.work.backward) * back.recomputed; h > 0.5f)
         part(h, recompute_color(ui_.theme()), fades.work);
-    for (std::size_t a = 0; a < kAxes.size(); ++a) {
-        const float h = share(b.work.forward) * forth.axis[a] + share(b.work.backward) * back.axis[a];
-        if (h > 0.5f) part(h, color_of(ui_.theme(), kAxes[a]), fades.axis[kAxes[a]]);
+    for (const GroupKind k : all_of<GroupKind>()) {
+        const float h = share(b.work.forward) * forth.axis[k] + share(b.work.backward) * back.axis[k];
+        if (h > 0.5f) part(h, color_of(ui_.theme(), k), fades.axis[k]);
     }
+    const float slowed = share(b.work.forward) * forth.slowed + share(b.work.backward) * back.slowed;
+    if (slowed > 0.5f) part(slowed, color_of_part(ui_.theme(), kSlowed), fades.work);
     if (lane.h > 0)
         ui_.canvas().rect({x0, lane.y + 1, width, lane.h - 1},
                           color_of(ui_.theme(), GroupKind::pp).alpha(0.3f * strength));
@@ -691,10 +703,9 @@ void make_shown(const Plan& plan, const Evaluation& e, const TimelineChoice& cho
     out.costs = e.costs;
     apply_slow(choice.slow, e.timeline.shape.devices, out.costs);
     replay(e, out);
-    out.tail.of_each_microbatch = plan.layout.zero == 3 && e.microbatches > 1;
     const Timeline& t = out.timeline(e);
     build_work_index(t, out.index);
-    exposed_in_chunks(e.comm.stages, e.work, out.exposed);
+    exposed_in_chunks(e.comm, e.work, out.exposed);
     hidden_in_chunks(e.comm, out.hidden);
     out.hidden_once = e.step && out.choice.steps == 1 ? hidden_in_step(e.comm) : HiddenComm{};
     out.hides = out.hides_once = false;

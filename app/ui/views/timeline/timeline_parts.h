@@ -42,12 +42,14 @@ struct FadedParts {
     EnumArray<GroupKind, bool> axis{};
 };
 // A part of the step after the pipeline: an axis' exposed time (hatched), the optimizer, stragglers.
+// Its color is that of compute slowed by traffic.
+inline constexpr StepSlice kSlowed{StepPart::slowed, GroupKind::tp, 0, 0};
+
 struct TailPart {
     std::string name;
     Color color;
     double seconds = 0;
     bool hatched = true;
-    bool gathered = false;  // the sum of what each micro-batch waits for
     bool faded = false;
 };
 [[nodiscard]] std::vector<TailPart> tail_parts(const Theme& theme, const StepTail& tail,
@@ -104,10 +106,15 @@ class RowPainter {
   private:
     void idle(Rect bar);
     void find_gap(Rect bar, double from_s, double to_s);
-    struct Shares {  // of a block's time: collectives exposed on each axis, the recomputed forward
-        std::array<float, UnitComm::kAxes> axis{};
-        float recomputed = 0;
-        [[nodiscard]] float sum() const { return axis[0] + axis[1] + axis[2] + axis[3] + recomputed; }
+    struct Shares {  // of a block's time: collectives exposed on each axis, compute
+                     // slowed by traffic, the recomputed forward
+        EnumArray<GroupKind, float> axis{};
+        float slowed = 0, recomputed = 0;
+        [[nodiscard]] float sum() const {
+            float all = slowed + recomputed;
+            for (const float x : axis) all += x;
+            return all;
+        }
     };
 
     Ui& ui_;

@@ -709,20 +709,21 @@ namespace {
 // Names what is drawn for the axes and for what follows the last micro-batch.
 void axes_legend(Legend& legend, const Theme& theme, const ShownTimeline& shown, const Timeline& t,
                  float row_height) {
-    static constexpr std::array<GroupKind, UnitComm::kAxes> kAxes{GroupKind::tp, GroupKind::cp, GroupKind::ep,
-                                                                  GroupKind::etp};
-    for (std::size_t a = 0; a < kAxes.size(); ++a) {
-        const bool speaks = std::any_of(shown.exposed.begin(), shown.exposed.end(), [&](const auto& x) {
-            return x.comm.forward[a] + x.comm.backward[a] > 0;
-        });
-        if (speaks && row_height >= kLowRow_px)
-            legend.item("exposed " + axis_label(kAxes[a]), color_of(theme, kAxes[a]), OpKind::F,
-                        Pattern::cross_hatched);
+    EnumArray<GroupKind, double> waits{};
+    double slowed = 0;
+    for (const ChunkExposed& x : shown.exposed) {
+        for (std::size_t a = 0; a < UnitComm::kAxes; ++a)
+            waits[kUnitAxes[a]] += x.comm.forward[a] + x.comm.backward[a];
+        for (const GroupKind k : all_of<GroupKind>()) waits[k] += x.state_forward[k] + x.state_backward[k];
+        slowed += x.slowed.forward + x.slowed.backward;
     }
+    for (const GroupKind k : all_of<GroupKind>())
+        if (waits[k] > 0 && row_height >= kLowRow_px)
+            legend.item("exposed " + axis_label(k), color_of(theme, k), OpKind::F, Pattern::cross_hatched);
+    if (slowed > 0 && row_height >= kLowRow_px)
+        legend.item(std::string(name_of(kSlowed.part)), color_of_part(theme, kSlowed), OpKind::F, Pattern::solid);
     for (const TailPart& part : tail_parts(theme, shown.tail))
-        legend.item((part.gathered         ? "of every micro-batch, summed: "
-                     : t.shape.devices > 1 ? "after the pipeline: "
-                                           : "after the backward: ")
+        legend.item((t.shape.devices > 1 ? "after the pipeline: " : "after the backward: ")
                         + part.name,
                     part.color, OpKind::F, part.hatched ? Pattern::cross_hatched : Pattern::solid);
     const float lane = lane_height(shown, static_cast<int>(t.device.size()), row_height);
