@@ -201,7 +201,8 @@ constexpr std::array kCommands{
     Command{"layer", "one layer step by step, forward and backward", add_layer, kFigures,
             "pentamesh layer llama-3-70b-3d\n"
             "pentamesh layer deepseek-v3-2048 --kind moe --notation dtensor\n"},
-    Command{"lanes", "one micro-batch of a stage on its lanes: what hides, what waits and why", add_lanes, kFigures,
+    Command{"lanes", "one micro-batch of a stage on its lanes: what hides, what waits and why", add_lanes,
+            kFigures,
             "pentamesh lanes llama-3-8b-fsdp\n"
             "pentamesh lanes llama-3-70b-3d --stage 2 --json\n"},
     Command{"params", "parameter counts of a model", add_params, kFigures, "pentamesh params llama-3-8b\n"},

@@ -308,8 +308,7 @@ Json json_of_comm(const Plan& plan, const Evaluation& e) {
         operations[i]["collective"] = name_of(e.comm.operations[i].collective);
         operations[i]["elsewhere"] = e.comm.operations[i].on_other_stage;
         const WaitsBecause why = e.comm.operations[i].waits_because;
-        operations[i]["waits_because"] =
-            why == WaitsBecause::nothing ? Json(nullptr) : Json(name_of(why));
+        operations[i]["waits_because"] = why == WaitsBecause::nothing ? Json(nullptr) : Json(name_of(why));
     }
     Json by_axis = Json::object();
     for (const GroupKind kind : all_of<GroupKind>())

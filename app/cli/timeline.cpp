@@ -437,7 +437,8 @@ Answer answer_lanes(const Context&, const Plan& plan, const OnPlan<LanesOptions>
         refuse(sentence("--stage ", options.stage, ": the plan has stages 0 to ", stages - 1));
     const std::optional<LanePicture> picture = lane_picture(plan, e, static_cast<int>(options.stage));
     if (!picture)
-        return with_problems(e, {{{"lanes", Json::array()}, {"blocks", Json::array()}, {"title", nullptr}}, {}, {}});
+        return with_problems(
+            e, {{{"lanes", Json::array()}, {"blocks", Json::array()}, {"title", nullptr}}, {}, {}});
     Json lanes = Json::array({{{"name", "compute"}, {"tier", nullptr}}}), blocks = Json::array();
     for (const TrafficLane lane : all_of<TrafficLane>())
         lanes.push_back({{"name", lane_name(plan, e, lane)}, {"tier", tier_of(plan, e, lane)}});
@@ -453,12 +454,12 @@ Answer answer_lanes(const Context&, const Plan& plan, const OnPlan<LanesOptions>
                           {"end", p.end_s},
                           {"queued_s", p.queued_s},
                           {"hidden", p.hidden_s}});
-    Json json{{"stage", picture->stage},        {"once_a_step", picture->once},
-              {"title", picture->title},        {"sentence", picture->sentence},
-              {"assumed", picture->assumed},    {"forward_s", picture->forward_s},
-              {"end_s", picture->end_s},        {"waits_s", picture->waits_s},
-              {"hidden_s", picture->hidden_s},  {"slowed_by_traffic_s", picture->slowed_s},
-              {"lanes", std::move(lanes)},      {"blocks", std::move(blocks)}};
+    Json json{{"stage", picture->stage},       {"once_a_step", picture->once},
+              {"title", picture->title},       {"sentence", picture->sentence},
+              {"assumed", picture->assumed},   {"forward_s", picture->forward_s},
+              {"end_s", picture->end_s},       {"waits_s", picture->waits_s},
+              {"hidden_s", picture->hidden_s}, {"slowed_by_traffic_s", picture->slowed_s},
+              {"lanes", std::move(lanes)},     {"blocks", std::move(blocks)}};
     Section head{sentence(picture->once ? "What stage " : "One micro-batch of stage ", picture->stage,
                           picture->once ? " does once a step" : ""),
                  {picture->title, picture->sentence, picture->assumed},
@@ -473,7 +474,8 @@ Answer answer_lanes(const Context&, const Plan& plan, const OnPlan<LanesOptions>
 
 void add_lanes(Options& app, Context& context) {
     auto& options = answer_with(app, context, answer_lanes);
-    app.add_option("--stage", options.stage, "a stage of the pipeline; the one that works longest if it is left out");
+    app.add_option("--stage", options.stage,
+                   "a stage of the pipeline; the one that works longest if it is left out");
     add_forms(app, context, options.forms);
 }
 

@@ -1,7 +1,6 @@
 #include "app/platform/window.h"
 
-#include "app/platform/hand_over.h"
-#include "app/platform/native_dialog.h"
+#include "app/platform/desktop.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/shell/lesson_sheet.h"
 #include "app/ui/shell/picture.h"

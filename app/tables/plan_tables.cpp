@@ -36,8 +36,8 @@ Table comm_table(const Plan& plan, const Evaluation& e) {
         t.rows.push_back({name_of(o.group), name_of(o.scope), words_of(o.what), words_of(o.collective),
                           o.group_size, tier_name(plan.cluster, o.tier), name_of(o.phase), o.per,
                           whole_cell(o.count_per_step), whole_cell(o.message_bytes),
-                          whole_cell(o.sent_bytes_per_rank), o.time_s, o.exposed_s,
-                          name_of(o.hidden_behind), words_of(o.waits_because)});
+                          whole_cell(o.sent_bytes_per_rank), o.time_s, o.exposed_s, name_of(o.hidden_behind),
+                          words_of(o.waits_because)});
     return t;
 }
 

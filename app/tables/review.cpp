@@ -168,11 +168,13 @@ std::vector<Explanation> explanations_of(const Plan& plan, const Evaluation& e, 
     for (const Operation& o : e.comm.operations) add(o.sent_bytes_per_rank, explain_operation(plan, e, o));
     if (!e.step) return out;
     const Step& s = *e.step;
-    const std::pair<StepPart, double> parts[] = {
-        {StepPart::compute, s.compute_s},         {StepPart::recompute, s.recompute_s},
-        {StepPart::slowed, s.slowed_by_traffic_s},
-        {StepPart::bubble, schedule_bubble_s(s)}, {StepPart::uneven, s.uneven_s},
-        {StepPart::optimizer, s.optimizer_s},     {StepPart::straggler, s.straggler_s}};
+    const std::pair<StepPart, double> parts[] = {{StepPart::compute, s.compute_s},
+                                                 {StepPart::recompute, s.recompute_s},
+                                                 {StepPart::slowed, s.slowed_by_traffic_s},
+                                                 {StepPart::bubble, schedule_bubble_s(s)},
+                                                 {StepPart::uneven, s.uneven_s},
+                                                 {StepPart::optimizer, s.optimizer_s},
+                                                 {StepPart::straggler, s.straggler_s}};
     for (const auto& [part, time_s] : parts) add(time_s, explain_step(plan, e, part));
     for (int i = 0; i < kGroupKindCount; ++i)
         if (e.step->exposed_comm_s[i] > 0)

@@ -1,6 +1,5 @@
 // A browser does what a desktop does for the window: its file dialog, its clipboard, downloads.
-#include "app/platform/hand_over.h"
-#include "app/platform/native_dialog.h"
+#include "app/platform/desktop.h"
 #include "app/web/page_calls.h"
 #include "core/base/text.h"
 

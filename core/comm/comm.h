@@ -51,8 +51,8 @@ inline constexpr std::size_t kEnumCount<HiddenBehind> = 7;
 enum class WaitsBecause : std::uint8_t {
     nothing,                 // it is not waited for
     nothing_to_hide_behind,  // the first gather, the last reduction, a call between two kernels
-    longer_than_window,      // the compute beside it is shorter
-    card_busy,               // it would fit alone, but other traffic has the lane
+    longer_than_window,      // the compute next to it is shorter
+    card_busy,               // it would fit by itself, but other traffic has the lane
     software_does_not_overlap
 };
 template <>

@@ -447,8 +447,8 @@ std::vector<Part> parts_of_step() {
          bubble_brief},
         {"uneven stages", StepPart::uneven, [](const Step& s) { return s.uneven_s; }, uneven_fact,
          uneven_brief},
-        {"slowed by traffic", StepPart::slowed, [](const Step& s) { return s.slowed_by_traffic_s; }, slowed_fact,
-         slowed_brief},
+        {"slowed by traffic", StepPart::slowed, [](const Step& s) { return s.slowed_by_traffic_s; },
+         slowed_fact, slowed_brief},
     };
     for (const GroupKind k : all_of<GroupKind>()) {
         if (is_data_parallel(k)) continue;

@@ -39,7 +39,7 @@ struct ScalePoint {
     std::optional<ProblemCode> code{};  // the rule that it breaks
     double step_s = 0, tokens_per_s = 0, mfu = 0, memory_bytes = 0;
     double compute_s = 0, bubble_s = 0;  // compute with recomputation; bubble with the wait for uneven stages
-    double slowed_s = 0;                 // compute beside traffic takes so much longer
+    double slowed_s = 0;                 // compute next to traffic takes so much longer
     double optimizer_s = 0, straggler_s = 0;
     double of_best = 0;  // tokens per second and GPU, of the best point's
     MemoryFit fit = MemoryFit::no;

@@ -76,9 +76,9 @@ class PassDrawer {
         for (const LaneUnit& u : units) all += moves(u) ? u.times : 0;
         for (const LaneUnit& u : units)
             for (std::int64_t i = 0; i < u.times; ++i)
-                names_.push_back(moves(u) ? sentence("bucket ", ++bucket, " of ", all)
-                                          : forward ? "the other micro-batches"
-                                                    : "the micro-batches before");
+                names_.push_back(moves(u)  ? sentence("bucket ", ++bucket, " of ", all)
+                                 : forward ? "the other micro-batches"
+                                           : "the micro-batches before");
     }
 
     [[nodiscard]] LanePiece piece(const LaneBlock& b, bool forward, double from_s) const {
@@ -116,9 +116,10 @@ class PassDrawer {
         for (const LaneCall c : {LaneCall::scatter, LaneCall::reduce})
             for (const double s : times.waited[c]) reductions += s;
         if (gathers > 0)
-            out_.marks.push_back({from_s, from_s + gathers,
-                                  (forward ? "first gathers: " : "first gather: ") + time_text(gathers, Zeros::kept),
-                                  "nothing to hide behind"});
+            out_.marks.push_back(
+                {from_s, from_s + gathers,
+                 (forward ? "first gathers: " : "first gather: ") + time_text(gathers, Zeros::kept),
+                 "nothing to hide behind"});
         if (reductions > 0)
             out_.marks.push_back({from_s + times.end - reductions, from_s + times.end,
                                   "last reductions: " + time_text(reductions, Zeros::kept),
@@ -148,16 +149,19 @@ void say(const Plan& plan, const EnumArray<WaitsBecause, double>& because, doubl
     }
     const double wall = because[WaitsBecause::longer_than_window] + because[WaitsBecause::card_busy];
     if (!plan.training.overlap.dp)
-        p.title = sentence("Nothing hides: the plan lets no traffic of data parallelism overlap. ", exact(p.waits_s),
-                           " of ", exact(p.end_s), " wait.");
+        p.title = sentence("Nothing hides: the plan lets no traffic of data parallelism overlap. ",
+                           exact(p.waits_s), " of ", exact(p.end_s), " wait.");
     else if (p.waits_s <= kNothing)
         p.title = sentence("All of it hides: nothing waits in ", of, ".");
     else if (wall > 0.5 * p.waits_s)
-        p.title = sentence("The wire is the wall: compute waits ", exact(p.waits_s), " of ", exact(p.end_s), ".");
+        p.title =
+            sentence("The wire is the wall: compute waits ", exact(p.waits_s), " of ", exact(p.end_s), ".");
     else
         p.title = sentence("All of it hides but the first and the last: ", exact(p.waits_s), " of ",
                            exact(p.end_s), ".");
-    p.sentence = sentence("Of ", exact(all), p.once ? " of gathers and reductions once a step " : " of gathers and reductions a micro-batch ",
+    p.sentence = sentence("Of ", exact(all),
+                          p.once ? " of gathers and reductions once a step "
+                                 : " of gathers and reductions a micro-batch ",
                           exact(p.hidden_s), p.hidden_s == 1 ? " hides" : " hide");
     if (p.waits_s > kNothing) {
         WaitsBecause most = WaitsBecause::nothing_to_hide_behind;
@@ -167,9 +171,10 @@ void say(const Plan& plan, const EnumArray<WaitsBecause, double>& because, doubl
     }
     p.sentence += ".";
     if (p.slowed_s > 0) p.sentence += sentence(" Compute beside it takes ", exact(p.slowed_s), " longer.");
-    p.assumed = sentence("Times of layers and calls are the program's; their order is a replay, one call at a time on a "
-                         "lane. Compute beside traffic is taken to run at ",
-                         percent_text(rate), " of its speed.");
+    p.assumed = sentence(
+        "Times of layers and calls are the program's; their order is a replay, one call at a time on a "
+        "lane. Compute beside traffic is taken to run at ",
+        percent_text(rate), " of its speed.");
 }
 
 }  // namespace

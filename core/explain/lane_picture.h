@@ -1,10 +1,11 @@
-// Shows one micro-batch of one stage on its lanes, layer by layer: what computes, what is on which wire, and what
-// the compute waits for.
+// Shows one micro-batch of one stage on its lanes, layer by layer: what computes, what is on which wire, and
+// what the compute waits for.
 #pragma once
 
 #include "core/evaluate.h"
 #include "core/step/lanes.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,14 +18,16 @@ enum class LanePieceKind : std::uint8_t {
     own    // calls of a layer on other axes, inside its compute
 };
 [[nodiscard]] std::string_view name_of(LanePieceKind kind);
-[[nodiscard]] std::string_view name_of(LaneCall call);  // "gather", "reduce-scatter", "all-reduce across replicas"
+[[nodiscard]] std::string_view
+name_of(LaneCall call);  // "gather", "reduce-scatter", "all-reduce across replicas"
 
 struct LanePiece {
     LanePieceKind kind = LanePieceKind::compute;
     std::optional<TrafficLane> lane;  // none: the compute's
     LaneCall call = LaneCall::gather;
-    GroupKind axis = GroupKind::dp;  // of a call: the axis with most bytes of this kind on that lane; of `own` likewise
-    std::string unit;                // "layer 3", "embedding", "head", "bucket 2 of chunk 1"
+    GroupKind axis =
+        GroupKind::dp;  // of a call: the axis with most bytes of this kind on that lane; of `own` likewise
+    std::string unit;   // "layer 3", "embedding", "head", "bucket 2 of chunk 1"
     bool forward = true;
     double start_s = 0, end_s = 0;
     double queued_s = 0;  // a call waits so long in its queue before it starts
@@ -39,18 +42,21 @@ struct LaneMark {
 
 struct LanePicture {
     int stage = 0;
-    bool once = false;  // what happens once a step: the first forward and the last backward
+    bool once = false;                // what happens once a step: the first forward and the last backward
     double forward_s = 0, end_s = 0;  // the backward begins at forward_s
-    double waits_s = 0, hidden_s = 0, slowed_s = 0;  // of data parallelism's calls; compute beside any traffic
+    double waits_s = 0, hidden_s = 0,
+           slowed_s = 0;            // of data parallelism's calls; compute next to any traffic
     std::vector<LanePiece> pieces;  // in order of issue, the forward's first
     std::vector<LaneMark> marks;    // in order of time
-    std::string title;     // "The network card is the wall: compute waits 0.79 s of 3.74 s."
-    std::string sentence;  // "Of 0.90 s of gathers and reductions a micro-batch 0.88 s hide; ..."
-    std::string assumed;   // what of this is the program's and what a replay's
+    std::string title;              // "The network card is the wall: compute waits 0.79 s of 3.74 s."
+    std::string sentence;           // "Of 0.90 s of gathers and reductions a micro-batch 0.88 s hide; ..."
+    std::string assumed;            // what of this is the program's and what a replay's
 };
 
-// `stage` is a device of the pipeline; below 0: the one that works longest. It is empty where the plan has no step.
-[[nodiscard]] std::optional<LanePicture> lane_picture(const Plan& plan, const Evaluation& evaluation, int stage = -1);
+// `stage` is a device of the pipeline; below 0: the one that works longest. It is empty where the plan has no
+// step.
+[[nodiscard]] std::optional<LanePicture> lane_picture(const Plan& plan, const Evaluation& evaluation,
+                                                      int stage = -1);
 
 // Returns the tier whose name a lane has: the first, and the slowest that any call crosses.
 [[nodiscard]] int tier_of(const Plan& plan, const Evaluation& evaluation, TrafficLane lane);

@@ -517,9 +517,10 @@ constexpr std::array kRows{
         [](const Step& s) { return s.below.starts; }},
     Row{StepPart::recompute, "recompute", "m · forward of what was not kept",
         "Korthikanti et al. 2022, section 5", recompute, [](const Step& s) { return s.recompute_s; }},
-    Row{StepPart::slowed, "compute slowed by traffic", "Σ hidden time on the wire · (1 - the GPU's speed beside it)",
-        "a collective's kernels hold SMs and move bytes through HBM (docs/step.md, Lanes)",
-        slowed, [](const Step& s) { return s.slowed_by_traffic_s; }},
+    Row{StepPart::slowed, "compute slowed by traffic",
+        "Σ hidden time on the wire · (1 - the GPU's speed beside it)",
+        "a collective's kernels hold SMs and move bytes through HBM; fitted to measured runs", slowed,
+        [](const Step& s) { return s.slowed_by_traffic_s; }},
     Row{StepPart::bubble, "bubble", "makespan - m (F + B) of the longest stage - its wait for sends",
         "replay of the schedule; with uneven stages: the timeline's, of the average stage", bubble,
         schedule_bubble_s},
@@ -527,7 +528,8 @@ constexpr std::array kRows{
         "m (F + B) of the longest stage - m (F + B) of the average one, without communication", kProducts,
         uneven, [](const Step& s) { return s.uneven_s; }},
     Row{StepPart::exposed, "exposed", "Σ time on the wire - what hides behind compute",
-        "each call takes steps · latency + bytes / bandwidth on every tier that it crosses; what hides follows "
+        "each call takes steps · latency + bytes / bandwidth on every tier that it crosses; what hides "
+        "follows "
         "from a replay of lanes, where training.overlap lets it",
         exposed, nullptr},
     Row{StepPart::optimizer, "optimizer", "bytes of states, gradients and weights / HBM bandwidth",

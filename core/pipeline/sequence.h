@@ -131,9 +131,9 @@ struct StateRounds {
 };
 [[nodiscard]] StateRounds state_rounds(const Plan& plan);
 
-// Returns true if sends between stages go on beside compute: where the plan lets them and the schedule can.
-// Megatron's schedule without chunks cannot: sender and receiver both wait (Megatron-LM, training/arguments.py:
-// "non-interleaved schedule does not support overlapping p2p communication").
+// Returns true if sends between stages go on next to compute: where the plan lets them and the schedule can.
+// Megatron's schedule without chunks cannot: sender and receiver both wait (Megatron-LM,
+// training/arguments.py: "non-interleaved schedule does not support overlapping p2p communication").
 [[nodiscard]] bool hides_sends(const Plan& plan);
 
 // Holds what follows from a plan and its mesh and is asked for in several places: it is found once in an

@@ -142,7 +142,7 @@ struct Efficiency {
     double fast_link = 0;  // share of the first tier's bandwidth that rings reach
     double slow_link = 0;  // the same of every tier beyond it
     double all_to_all = 0;  // share of a slower tier that an all-to-all reaches
-    double overlap = 0;     // speed of compute while traffic runs beside it, over its speed alone
+    double overlap = 0;     // speed of compute while traffic runs next to it, over its speed by itself
     double kernel_s = 0;    // start and tail of one kernel on the GPU, seconds
     double launch_s = 0;    // host time to launch one kernel: a layer takes at least its launches
     double step_s = 0;      // per step: data, clipping, logging, seconds

@@ -66,7 +66,7 @@ using ModuleTimes = EnumArray<RecomputeModule, double>;
 struct LayerTime {
     PassTime all, attention, mixer, mlp;
     ModuleTimes module{};
-    double launches = 0;  // of the forward; the backward has twice as many
+    double launches = 0;            // of the forward; the backward has twice as many
     double mixing = 0, moving = 0;  // seconds of `all`: cores and scans; kernels that only move bytes
     PassTime waiting;               // of `all`: for the host
     bool operator==(const LayerTime&) const = default;

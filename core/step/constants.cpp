@@ -29,7 +29,7 @@ constexpr std::array<std::string_view, kEfficiencyKeys.size()> kEfficiencyMeanin
     "Share of the first tier's bandwidth that rings reach.",
     "Share of the slower tiers' bandwidth that rings reach.",
     "Share of a link's bandwidth that an all-to-all reaches beyond the first tier.",
-    "Speed of compute while traffic runs beside it, over its speed alone; 0: nothing hides.",
+    "Speed of compute with traffic next to it, over its speed without; 0: nothing hides.",
     "Start and tail of one kernel on the GPU.",
     "Host time to launch one kernel: a layer takes at least its launches.",
     "Once per step: data, clipping, logging.",

@@ -194,7 +194,8 @@ void hide(const ResolvedPlan& r, bool forward, StepWork& work, CoveredTimes& sha
         double used = take(Cover::core, flags.cp, pass(t.attention, forward), software.cp_hidden);
         used += take(Cover::mixer, flags.tp, pass(t.mixer, forward) - used, software.tp_hidden);
         used += take(Cover::mlp, flags.tp, pass(t.mlp, forward), software.tp_hidden);
-        take(Cover::layer, flags.ep || traits_of(r.shape.schedule).overlaps_pairs, pass(t.all, forward) - used);
+        take(Cover::layer, flags.ep || traits_of(r.shape.schedule).overlaps_pairs,
+             pass(t.all, forward) - used);
         (forward ? work.layer[k].slowed.forward : work.layer[k].slowed.backward) = slowed;
     }
 }
@@ -267,8 +268,9 @@ StateTraffic::StateTraffic(const ResolvedPlan& resolved, const Comm& comm, const
     for (std::size_t i = 0; i < comm.operations.size(); ++i) {
         const Operation& o = comm.operations[i];
         for (LayerMask m = unit_axis(o.group) < 0 ? 0 : o.types; m != 0; m &= m - 1)
-            taken_[std::countr_zero(m)][o.recomputed ? 2 : o.phase == Phase::forward ? 0 : 1][lane_of(o)] +=
-                o.call_s * o.calls;
+            taken_[std::countr_zero(m)][o.recomputed                ? 2
+                                        : o.phase == Phase::forward ? 0
+                                                                    : 1][lane_of(o)] += o.call_s * o.calls;
         if (!is_state_row(o)) continue;
         Row row;
         row.call = lane_call(o), row.lane = lane_of(o), row.operation = i;
@@ -390,9 +392,10 @@ LaneUnits StateTraffic::units_of_step(const TimelineCosts& costs, bool forward) 
     const int device = comm_.busiest_device, chunks = stages.chunks;
     const double group = static_cast<double>(r_.plan.layout.microbatch_group.value_or(r_.plan.layout.pp));
     // With chunks in groups of micro-batches a chunk's gradients are done while the other chunks still work.
-    const double window = chunks > 1 && traits_of(r_.shape.schedule).in_groups
-                              ? std::min(group, static_cast<double>(std::max<std::int64_t>(r_.microbatches, 1)))
-                              : 1;
+    const double window =
+        chunks > 1 && traits_of(r_.shape.schedule).in_groups
+            ? std::min(group, static_cast<double>(std::max<std::int64_t>(r_.microbatches, 1)))
+            : 1;
     const double dense = comm_.reduced.dense.all() / chunks, experts = comm_.reduced.experts.all() / chunks;
     LaneUnits out;
     for (int i = 0; i < chunks && out.size() + 2 < LaneUnits::most(); ++i) {
@@ -489,7 +492,8 @@ void StateTraffic::wait_in_step(const TimelineCosts& costs, Comm& comm, Step& ou
         for (const bool forward : {true, false}) {
             const StateWaits w = waits_of(units_of_step(costs, forward), forward, false);
             for (std::size_t i = 0; i < w.row.size(); ++i)
-                if (w.because[i] != WaitsBecause::nothing) once.row[i] = w.row[i], once.because[i] = w.because[i];
+                if (w.because[i] != WaitsBecause::nothing)
+                    once.row[i] = w.row[i], once.because[i] = w.because[i];
             once.slowed.forward += w.slowed.forward, once.slowed.backward += w.slowed.backward;
         }
     double rounds = 1;

@@ -90,8 +90,8 @@ void time_operations(const ResolvedPlan& resolved, Comm& comm, StepWork& work, C
 // Returns which call of a lane a row of data parallelism's state is.
 [[nodiscard]] LaneCall lane_call(const Operation& o);
 
-// Lists the rows of data parallelism's state with the lanes that they are on, and finds what a pass and a step
-// wait for them.
+// Lists the rows of data parallelism's state with the lanes that they are on, and finds what a pass and a
+// step wait for them.
 class StateTraffic {
   public:
     // The rows of `comm` have their times, and `work` those of the layers.
@@ -99,10 +99,11 @@ class StateTraffic {
 
     // Finds what the calls of every micro-batch add to the passes of a chunk.
     void wait_in_passes(const ChunkLayers& layers, ChunkWork& chunk) const;
-    // Adds to the rows of `comm` and to `out` what the device that works longest waits in a step: in all of its
-    // passes, and for the calls of a step behind its last backward and its first forward.
+    // Adds to the rows of `comm` and to `out` what the device that works longest waits in a step: in all of
+    // its passes, and for the calls of a step behind its last backward and its first forward.
     void wait_in_step(const TimelineCosts& costs, Comm& comm, Step& out) const;
-    // Lists the units of a pass of a chunk in the order of the computation, with the calls of every micro-batch.
+    // Lists the units of a pass of a chunk in the order of the computation, with the calls of every
+    // micro-batch.
     [[nodiscard]] LaneUnits units_of(const ChunkLayers& layers, bool forward) const;
     // Lists those of what happens once a step, on that device: its first forward or its last backward.
     [[nodiscard]] LaneUnits units_of_step(const TimelineCosts& costs, bool forward) const;

@@ -18,7 +18,8 @@ constexpr int kMostBusy = 512;
 constexpr int kFewBusy = 16;       // more of them are no steady state
 constexpr int kMostPending = 512;  // units of a pass
 
-// Is one lane: when it is free, and when from now on it is busy with calls that slow the compute beside them.
+// This is one lane: when it is free, and when from now on it is busy with calls that slow the compute next to
+// them.
 struct Queue {
     double free = 0, last_end = 0;
     ShortList<Busy, kMostBusy> busy;
@@ -73,7 +74,7 @@ class Walk {
     }
 
   private:
-    // Is what the next steps depend on, from the end of this one on.
+    // Holds what the next steps depend on, from the end of this one on.
     struct State {
         ShortList<double, 2 * (1 + 2 * kFewBusy + kMostAhead + 2) + kFewBusy + 1> value;
         void put(double x) { value.push_back(x); }
@@ -137,7 +138,8 @@ class Walk {
         now_ = end;
         out_.slowed += now_ - start - unit.compute;
         if (blocks_ != nullptr)
-            blocks_->push_back({true, false, TrafficLane::fast, LaneCall::gather, unit_, start, start, now_, 0});
+            blocks_->push_back(
+                {true, false, TrafficLane::fast, LaneCall::gather, unit_, start, start, now_, 0});
         window_ = now_ - start;
         took_ = now_ - began;
         last_ = &unit;
@@ -171,7 +173,9 @@ class Walk {
         const Ready ready = ready_[0];
         for (int i = 1; i < ready_.size(); ++i) ready_[i - 1] = ready_[i];
         ready_.resize(ready_.size() - 1);
-        const TrafficLane lane = ready.end[TrafficLane::card] >= ready.end[TrafficLane::fast] ? TrafficLane::card : TrafficLane::fast;
+        const TrafficLane lane = ready.end[TrafficLane::card] >= ready.end[TrafficLane::fast]
+                                     ? TrafficLane::card
+                                     : TrafficLane::fast;
         const double waits = ready.end[lane] - now_;
         if (!(waits > 0)) return;
         // Behind the embedding, which is only read, nothing can hide either.
@@ -184,7 +188,7 @@ class Walk {
         now_ = ready.end[lane];
     }
 
-    // Returns the end of a unit that begins now: beside traffic it is slower.
+    // Returns the end of a unit that begins now: next to traffic it is slower.
     double end_of(const LaneUnit& unit) const {
         const double share = unit.compute > 0 ? std::clamp(unit.works / unit.compute, 0.0, 1.0) : 0;
         const double one = 1 - (1 - std::clamp(rules_.rate, 0.0, 1.0)) * share;
@@ -210,7 +214,9 @@ class Walk {
 
     void finish() {
         reduce_until(std::numeric_limits<double>::infinity());
-        const TrafficLane lane = queue_[TrafficLane::card].last_end >= queue_[TrafficLane::fast].last_end ? TrafficLane::card : TrafficLane::fast;
+        const TrafficLane lane = queue_[TrafficLane::card].last_end >= queue_[TrafficLane::fast].last_end
+                                     ? TrafficLane::card
+                                     : TrafficLane::fast;
         const double tail = queue_[lane].last_end - now_;
         out_.end = now_;
         if (!(tail > 0)) return;
@@ -253,7 +259,7 @@ class Walk {
         return s;
     }
 
-    // Where the last step left all as the one before it did, so do those after it: nothing but differences of
+    // If the last step left all as the one before it did, so do those after it: nothing but differences of
     // times counts. Returns the number of steps that are done at once.
     std::int64_t jump(std::int64_t left) {
         if (left <= 1) return 0;
@@ -303,7 +309,7 @@ class Walk {
     std::int64_t gather_done_ = 0, gathered_ = 0;  // of that run; of all
     std::int64_t unit_ = 0;                        // the next one
     double now_ = 0, took_ = 0;
-    double window_ = 0;               // seconds of the last unit, without its wait
+    double window_ = 0;  // seconds of the last unit, without its wait
     const LaneUnit* last_ = nullptr;
     ShortList<Pending, kMostPending> pending_;  // reductions whose scatter goes on
     LaneTimes out_, before_;
@@ -341,7 +347,8 @@ LaneTimes replay_one_by_one(std::span<const LaneUnit> units, std::vector<LaneBlo
     for (const LaneUnit& u : units)
         for (std::int64_t i = 0; i < u.times; ++i, ++unit) {
             put(LaneCall::gather, u.gather());
-            out.push_back({true, false, TrafficLane::fast, LaneCall::gather, unit, at, at, at + u.compute, 0});
+            out.push_back(
+                {true, false, TrafficLane::fast, LaneCall::gather, unit, at, at, at + u.compute, 0});
             for (const TrafficLane lane : all_of<TrafficLane>())
                 if (u.taken[lane] > 0)
                     out.push_back({false, true, lane, LaneCall::gather, unit, at, at, at + u.taken[lane], 0});

@@ -1,5 +1,5 @@
-// Finds what of a device's data-parallel traffic hides behind its compute: compute has a lane, the fast domain
-// has one, and the network card has one. docs/step.md, "Lanes", has the rules and their sources.
+// Finds what of a device's data-parallel traffic hides behind its compute: compute has a lane, the fast
+// domain has one, and the network card has one. docs/step.md, "Lanes", has the rules and their sources.
 #pragma once
 
 #include "core/base/containers.h"
@@ -29,9 +29,9 @@ using LaneSeconds = EnumArray<TrafficLane, double>;
 // This is a part of a pass: a layer, the embedding, the head, or the layers of one bucket. All in seconds.
 struct LaneUnit {
     double compute = 0;  // with everything that it waits for inside
-    double works = 0;    // of it: the GPU computes, so that traffic beside it slows it
+    double works = 0;    // of it: the GPU computes, so that traffic next to it slows it
     EnumArray<LaneCall, LaneSeconds> call{};
-    LaneSeconds taken{};   // of `compute`: its own calls of other axes have the lane
+    LaneSeconds taken{};     // of `compute`: its own calls of other axes have the lane
     std::int64_t times = 1;  // such units, one after the other
     [[nodiscard]] const LaneSeconds& gather() const { return call[LaneCall::gather]; }
 };
@@ -39,8 +39,8 @@ struct LaneUnit {
 // Holds the units of a pass: one for each type of layer, recomputed and not, and the two ends.
 using LaneUnits = ShortList<LaneUnit, 64>;
 
-// `rate` is how fast the GPU computes while one lane is busy beside it, over its speed alone (0 to 1). Weights
-// are gathered so many units ahead.
+// `rate` is how fast the GPU computes while one lane is busy next to it, over its speed by itself (0 to 1).
+// Weights are gathered so many units ahead.
 struct LaneRules {
     double rate = 1;
     std::int64_t ahead = 1;
@@ -50,7 +50,7 @@ struct LaneRules {
 // and `slowed` sum to `end`.
 struct LaneTimes {
     double end = 0;
-    double slowed = 0;  // that compute takes longer beside traffic
+    double slowed = 0;  // that compute takes longer next to traffic
     EnumArray<LaneCall, LaneSeconds> waited{};
     EnumArray<LaneCall, EnumArray<WaitsBecause, double>> because{};  // of `waited`, both lanes together
     [[nodiscard]] double waits() const {
@@ -61,8 +61,8 @@ struct LaneTimes {
     }
 };
 
-// This is a piece of a lane in the replay. `unit` is the place among the units that ran, from 0. It is the unit's
-// compute, its own calls of other axes (`own`), or a call of data parallelism.
+// This is a piece of a lane in the replay. `unit` is the place among the units that ran, from 0. It is the
+// unit's compute, its own calls of other axes (`own`), or a call of data parallelism.
 struct LaneBlock {
     bool computes = false, own = false;
     TrafficLane lane = TrafficLane::fast;  // but of compute
@@ -73,9 +73,9 @@ struct LaneBlock {
 };
 
 // Returns the times of a pass. Each lane takes one call after the other, in the order of issue: when a unit
-// begins, the scatter of the unit before it, its own calls of other axes, the gather of the next unit, and the
-// reduction after that scatter. Runs of like units are not walked one by one once each takes as long as the one
-// before. No pass takes longer than one call after the other.
+// begins, the scatter of the unit before it, its own calls of other axes, the gather of the next unit, and
+// the reduction after that scatter. Runs of like units are not walked one by one once each takes as long as
+// the one before. No pass takes longer than one call after the other.
 [[nodiscard]] LaneTimes run_lanes(std::span<const LaneUnit> units, const LaneRules& rules);
 // Does the same for every unit, and lists what happens.
 [[nodiscard]] LaneTimes replay_lanes(std::span<const LaneUnit> units, const LaneRules& rules,

@@ -248,18 +248,17 @@ void expose_sends(const Plan& plan, double exposed_s, Comm& comm) {
     const double all = send_time(comm);
     for (Operation& o : comm.operations)
         if (o.group == GroupKind::pp && o.unit == Unit::boundary) {
-            o.hidden_behind =
-                hides_sends(plan) ? HiddenBehind::other_microbatches : HiddenBehind::none;
+            o.hidden_behind = hides_sends(plan) ? HiddenBehind::other_microbatches : HiddenBehind::none;
             o.exposed_s = all > 0 ? exposed_s * (o.time_s / all) : 0;
-            o.waits_because = !(o.exposed_s > 0)           ? WaitsBecause::nothing
+            o.waits_because = !(o.exposed_s > 0)  ? WaitsBecause::nothing
                               : hides_sends(plan) ? WaitsBecause::nothing_to_hide_behind
-                                                         : WaitsBecause::software_does_not_overlap;
+                                                  : WaitsBecause::software_does_not_overlap;
         }
 }
 
 double sum_of_parts(const Step& s) {
-    double sum = s.compute_s + s.recompute_s + s.slowed_by_traffic_s + s.bubble_s + s.optimizer_s
-                 + s.straggler_s;
+    double sum =
+        s.compute_s + s.recompute_s + s.slowed_by_traffic_s + s.bubble_s + s.optimizer_s + s.straggler_s;
     for (const double t : s.exposed_comm_s) sum += t;
     return sum;
 }
@@ -436,7 +435,8 @@ void exposed_in_chunks(const Comm& comm, const StepWork& work, std::vector<Chunk
         std::size_t row = 0;
         for (const Operation& o : comm.operations)
             if (is_state_row(o))
-                (before_forward(o) ? chunk.state_forward : chunk.state_backward)[o.group] += own.state.row[row++];
+                (before_forward(o) ? chunk.state_forward : chunk.state_backward)[o.group] +=
+                    own.state.row[row++];
     }
 }
 
@@ -554,8 +554,8 @@ class Placer {
     std::vector<TraceSlice>& out_;
 };
 
-// Places what goes on behind compute from this time on, for so long at most: what shares a track one after the
-// other.
+// Places what goes on behind compute from this time on, for so long at most: what shares a track one after
+// the other.
 void hidden_calls(Placer& placer, const EnumArray<GroupKind, double>& hidden, double from, double most) {
     double data = from;  // end of the last one of data parallelism
     for (const GroupKind k : all_of<GroupKind>()) {

@@ -33,9 +33,9 @@ struct Step {
     // Compute and recompute are those of the average stage; the bubble is the time that stage waits in the
     // pipeline.
     double compute_s = 0, recompute_s = 0, bubble_s = 0, optimizer_s = 0, straggler_s = 0;
-    double uneven_s = 0;  // of bubble_s: the wait for the longest stage, which has more to compute
-    double slowed_by_traffic_s = 0;  // compute beside traffic takes so much longer
-    double slowed_once_s = 0;        // of it: beside what happens once a step, outside the pipeline's passes
+    double uneven_s = 0;             // of bubble_s: the wait for the longest stage, which has more to compute
+    double slowed_by_traffic_s = 0;  // compute next to traffic takes so much longer
+    double slowed_once_s = 0;        // of it: next to what happens once a step, outside the pipeline's passes
     EnumArray<GroupKind, double> exposed_comm_s{};
     double ideal_s = 0;  // of compute_s: the model's FLOPs, masked half of attention left out, at the peak
     BelowPeak below;     // the rest of compute_s, by what takes it; only in a report
@@ -71,7 +71,7 @@ struct UnitComm {
     bool operator==(const UnitComm&) const = default;
 };
 
-// Holds seconds that compute takes longer because traffic runs beside it.
+// Holds seconds that compute takes longer because traffic runs next to it.
 struct SlowedTime {
     double forward = 0, backward = 0;
     bool operator==(const SlowedTime&) const = default;
@@ -91,11 +91,11 @@ struct StateWaits {
 // This is one layer of a type, one micro-batch.
 struct LayerWork {
     UnitComm comm;
-    UnitComm recomputed;  // in addition, for a layer that is recomputed
-    double recompute = 0;  // time that this adds to the backward
+    UnitComm recomputed;         // in addition, for a layer that is recomputed
+    double recompute = 0;        // time that this adds to the backward
     double recompute_waits = 0;  // of it: for the host
-    SlowedTime slowed;     // of the compute, beside the layer's own calls
-    double slowed_again = 0;  // in addition, for a layer that is recomputed
+    SlowedTime slowed;           // of the compute, next to the layer's own calls
+    double slowed_again = 0;     // in addition, for a layer that is recomputed
     bool operator==(const LayerWork&) const = default;
 };
 
@@ -104,9 +104,9 @@ struct ChunkWork {
     PassTime compute;
     double recompute = 0;
     UnitComm comm;
-    SlowedTime slowed;  // of the compute, beside any traffic
+    SlowedTime slowed;  // of the compute, next to any traffic
     StateWaits state;   // for gathers and reductions of every micro-batch
-    ChunkCost cost;  // sum of these, and of the sends that nothing hides
+    ChunkCost cost;     // sum of these, and of the sends that nothing hides
     bool operator==(const ChunkWork&) const = default;
 };
 
@@ -175,7 +175,7 @@ enum class StepPart : std::uint8_t {
     attention,
     moving,
     starts,
-    slowed  // by traffic beside it
+    slowed  // by traffic next to it
 };
 [[nodiscard]] constexpr bool is_below_peak(StepPart p) {
     return p == StepPart::products || p == StepPart::attention || p == StepPart::moving
@@ -239,9 +239,10 @@ struct Band {
 // TimelineCosts. All of the backward's lie in the input gradient. Sends are not among them.
 struct ChunkExposed {
     UnitComm comm;
-    EnumArray<GroupKind, double> state_forward{}, state_backward{};  // gathers and reductions of every micro-batch
+    EnumArray<GroupKind, double> state_forward{},
+        state_backward{};  // gathers and reductions of every micro-batch
     double recompute = 0;  // the forward recomputed in the backward
-    SlowedTime slowed;     // compute beside traffic
+    SlowedTime slowed;     // compute next to traffic
 };
 // This is indexed [device * chunks + c], as TimelineCosts.chunk. Reuses out's capacity.
 void exposed_in_chunks(const Comm& comm, const StepWork& work, std::vector<ChunkExposed>& out);
@@ -249,7 +250,7 @@ void exposed_in_chunks(const Comm& comm, const StepWork& work, std::vector<Chunk
 // Holds the part of a step's time that is not the pipeline's: time_s less the makespan.
 struct StepTail {
     EnumArray<GroupKind, double> exposed_s{};  // gradients and parameters once a step, by axis
-    double slowed_s = 0;                       // of the last backward and the first forward, beside these
+    double slowed_s = 0;                       // of the last backward and the first forward, next to these
     double optimizer_s = 0, straggler_s = 0;
     [[nodiscard]] double total() const {
         double sum = slowed_s + optimizer_s + straggler_s;

@@ -120,8 +120,8 @@ TEST_CASE("where some layers of a chunk run again the split of single chunks is 
 
 namespace {
 
-// Returns the seconds of a device's chunks without what they wait for gathers and reductions of every micro-batch,
-// which are no layer's own.
+// Returns the seconds of a device's chunks without what they wait for gathers and reductions of every
+// micro-batch, which are no layer's own.
 double own_busy(const Evaluation& e, int device) {
     double busy = device_busy(e.costs, device, e.comm.stages.chunks);
     for (int c = 0; c < e.comm.stages.chunks; ++c) {

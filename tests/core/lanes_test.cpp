@@ -1,7 +1,7 @@
-// Tests the lanes of traffic: against a simulation that moves from event to event, by closed forms, and by what
-// must be true of any plan.
-#include "core/step/lanes.h"
+// Tests the lanes of traffic: against a simulation that moves from event to event, by closed forms, and by
+// what must be true of any plan.
 #include "core/evaluate.h"
+#include "core/step/lanes.h"
 #include "tests/core/plans.h"
 #include "tests/core/shipped.h"
 #include "tests/near.h"
@@ -16,8 +16,8 @@ namespace {
 
 using Units = std::vector<LaneUnit>;
 
-// Simulates the same rules in another way: every lane serves a queue, and time goes on to the next end of a call or
-// of a unit.
+// Simulates the same rules in another way: every lane serves a queue, and time goes on to the next end of a
+// call or of a unit.
 class Simulation {
   public:
     Simulation(const Units& runs, double rate, std::size_t ahead) : rate_(rate), ahead_(ahead) {
@@ -45,7 +45,8 @@ class Simulation {
     };
     static constexpr std::size_t kNone = ~std::size_t{0};
 
-    void put(std::size_t lane, double seconds, bool slows, int* waits = nullptr, std::size_t reduces = kNone) {
+    void put(std::size_t lane, double seconds, bool slows, int* waits = nullptr,
+             std::size_t reduces = kNone) {
         if (!(seconds > 0)) return;
         if (waits != nullptr) ++*waits;
         if (reduces != kNone) ++scatter_left_[reduces];
@@ -53,7 +54,8 @@ class Simulation {
     }
     void gather_up_to(std::size_t last) {
         for (; gathered_ <= last && gathered_ < units_.size(); ++gathered_)
-            for (std::size_t l = 0; l < 2; ++l) put(l, units_[gathered_].gather()[l], true, &left_[gathered_]);
+            for (std::size_t l = 0; l < 2; ++l)
+                put(l, units_[gathered_].gather()[l], true, &left_[gathered_]);
     }
     void reduce(std::size_t unit) {
         for (std::size_t l = 0; l < 2; ++l) put(l, units_[unit].call[LaneCall::reduce][l], true);
@@ -78,7 +80,7 @@ class Simulation {
         double slows = 0;
         for (const auto& q : queue_)
             if (!q.empty() && q.front().slows) ++slows;
-        // One lane beside it: `rate_`; each more costs as much again of a second of compute.
+        // One lane next to it: `rate_`; each more costs as much again of a second of compute.
         const double speed = slows == 0 ? 1 : 1 / (1 + slows * (1 / rate_ - 1));
         double step = computing_ ? compute_left_ / speed : 1e300;
         for (const auto& q : queue_)
@@ -184,16 +186,18 @@ TEST_CASE("a pass takes as long as a simulation of its lanes, whether its layers
     CHECK(waited > 1500);
 }
 
-TEST_CASE("a forward of like layers waits for the first gather, then for what each gather is longer than a layer") {
+TEST_CASE(
+    "a forward of like layers waits for the first gather, then for what each gather is longer than a layer") {
     for (const double gather : {0.3, 1.0, 2.5}) {
         const Units units{layer(1, gather, 0, 80)};
         const LaneTimes t = run_lanes(units, {1, 1});
         CHECK(t.end == near(gather + 79 * std::max(1.0, gather) + 1));
         CHECK(t.waits() == near(gather + 79 * std::max(0.0, gather - 1)));
         CHECK(t.because[LaneCall::gather][WaitsBecause::nothing_to_hide_behind] == near(gather));
-        // Compute beside a gather runs at 0.8: it takes a quarter of the gather's time longer than 0.8 of it.
-        const double beside = gather < 1 ? 1 + 0.2 * gather : std::max(1.25, gather);
-        if (gather != 1.0) CHECK(run_lanes(units, {0.8, 1}).end == near(gather + 79 * beside + 1));
+        // Compute next to a gather runs at 0.8: it takes a quarter of the gather's time longer than 0.8 of
+        // it.
+        const double slower = gather < 1 ? 1 + 0.2 * gather : std::max(1.25, gather);
+        if (gather != 1.0) CHECK(run_lanes(units, {0.8, 1}).end == near(gather + 79 * slower + 1));
     }
 }
 
@@ -240,7 +244,9 @@ namespace {
 
 // Draws plans of ZeRO-3 (or less) on nodes of 8 GPUs, dense and with experts.
 Plan sharded_plan(std::mt19937& random, int zero) {
-    const auto pick = [&](std::initializer_list<std::int64_t> from) { return from.begin()[random() % from.size()]; };
+    const auto pick = [&](std::initializer_list<std::int64_t> from) {
+        return from.begin()[random() % from.size()];
+    };
     Plan p = test::presets().plan("hsdp-64");
     p.layout = {};
     p.layout.zero = zero;
@@ -276,7 +282,8 @@ double waits_of_state(const Evaluation& e) {
 
 }  // namespace
 
-TEST_CASE("half the network costs every plan that crosses it, and more GPUs in a shard group never save a wait") {
+TEST_CASE(
+    "half the network costs every plan that crosses it, and more GPUs in a shard group never save a wait") {
     std::mt19937 random(17);
     int crossing = 0;
     for (int i = 0; i < 300; ++i) {
@@ -303,7 +310,8 @@ TEST_CASE("half the network costs every plan that crosses it, and more GPUs in a
     CHECK(crossing > 150);
 }
 
-TEST_CASE("each pass waits for its first gather and its last reduction, and a wire hides no more than a step") {
+TEST_CASE(
+    "each pass waits for its first gather and its last reduction, and a wire hides no more than a step") {
     std::mt19937 random(19);
     for (int i = 0; i < 300; ++i) {
         const Plan p = sharded_plan(random, i % 2 == 0 ? 3 : 1);
@@ -317,7 +325,8 @@ TEST_CASE("each pass waits for its first gather and its last reduction, and a wi
             if (!is_state_row(o)) continue;
             hidden[o.tier > 0 ? TrafficLane::card : TrafficLane::fast] += o.time_s - o.exposed_s;
             CHECK((o.waits_because == WaitsBecause::nothing) == (o.exposed_s == 0));
-            // The embedding is the first that is gathered and the last that is reduced; once a step a bucket of it.
+            // The embedding is the first that is gathered and the last that is reduced; once a step a bucket
+            // of it.
             if (p.layout.zero == 3 && (before_forward(o) || o.collective == Collective::reduce_scatter))
                 least += o.time_s * embedding;
         }
@@ -328,7 +337,8 @@ TEST_CASE("each pass waits for its first gather and its last reduction, and a wi
     }
 }
 
-TEST_CASE("70B on 1,024 H100 waits what a replay drawn by hand says, and HSDP wins where the wire is the wall") {
+TEST_CASE(
+    "70B on 1,024 H100 waits what a replay drawn by hand says, and HSDP wins where the wire is the wall") {
     const auto step = [](std::int64_t tokens, std::int64_t shard) {
         Plan p = test::presets().plan("hsdp-64");
         p.model = test::presets().model("llama-3.1-70b");
@@ -339,9 +349,10 @@ TEST_CASE("70B on 1,024 H100 waits what a replay drawn by hand says, and HSDP wi
         p.cluster.gpus = 1024;
         return figures(p);
     };
-    // look3/9_lanes: 0.79 of 3.72 s at 2K tokens a GPU, 72.5 ms of 11.2 s at 8K, 73.9 ms as HSDP over 8 nodes. Its times
-    // of layers were those of the day it was drawn.
-    const Evaluation short_samples = step(2048, 1024), long_samples = step(8192, 1024), copies = step(8192, 64);
+    // look3/9_lanes: 0.79 of 3.72 s at 2K tokens a GPU, 72.5 ms of 11.2 s at 8K, 73.9 ms as HSDP over 8
+    // nodes. Its times of layers were those of the day it was drawn.
+    const Evaluation short_samples = step(2048, 1024), long_samples = step(8192, 1024),
+                     copies = step(8192, 64);
     CHECK(waits_of_state(short_samples) == near(0.79, 0.3));
     CHECK(waits_of_state(long_samples) == near(0.0725, 0.05));
     CHECK(waits_of_state(copies) == near(0.0739, 0.05));

@@ -26,8 +26,8 @@ Evaluation run(const Plan& plan, bool timeline = true) {
 }
 
 double parts_of(const Step& s) {
-    double sum = s.compute_s + s.recompute_s + s.slowed_by_traffic_s + s.bubble_s + s.optimizer_s
-                 + s.straggler_s;
+    double sum =
+        s.compute_s + s.recompute_s + s.slowed_by_traffic_s + s.bubble_s + s.optimizer_s + s.straggler_s;
     for (const double t : s.exposed_comm_s) sum += t;
     return sum;
 }
@@ -80,7 +80,8 @@ TEST_CASE("the parts of a step sum to the replay and the tail behind it, and no 
             CHECK(s.time_s == near(replayed));
             CHECK(parts_of(s) == near(replayed));
         }
-        for (const double t : {s.compute_s, s.recompute_s, s.slowed_by_traffic_s, s.slowed_once_s, s.bubble_s, s.optimizer_s, s.straggler_s})
+        for (const double t : {s.compute_s, s.recompute_s, s.slowed_by_traffic_s, s.slowed_once_s, s.bubble_s,
+                               s.optimizer_s, s.straggler_s})
             CHECK(t >= 0);
         for (const double t : s.exposed_comm_s) CHECK(t >= 0);
         for (const Operation& o : e.comm.operations) CHECK(o.exposed_s <= o.time_s * (1 + 1e-12));

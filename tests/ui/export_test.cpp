@@ -1,6 +1,6 @@
 // Tests all that leaves the window: a picture as requested, its preview and its copy; the review of two
 // plans; the table; and the message about a written file.
-#include "app/platform/hand_over.h"
+#include "app/platform/desktop.h"
 #include "app/ui/shell/picture.h"
 #include "core/base/files.h"
 #include "core/io/plan_json.h"

@@ -1,6 +1,6 @@
 // Tests the desktop's file dialog: which program asks, and how its output is used. The programs are
 // stand-ins.
-#include "app/platform/native_dialog.h"
+#include "app/platform/desktop.h"
 
 #include "core/base/files.h"
 #include "tests/folder.h"

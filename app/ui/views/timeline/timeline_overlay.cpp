@@ -47,8 +47,8 @@ std::vector<TailPart> tail_parts(const Theme& theme, const StepTail& tail, const
             parts.push_back(
                 {axis_label(axis), color_of(theme, axis), tail.exposed_s[axis], true, fades.axis[axis]});
     if (tail.slowed_s > 0)
-        parts.push_back({std::string(name_of(kSlowed.part)), color_of_part(theme, kSlowed),
-                         tail.slowed_s, false, fades.work});
+        parts.push_back({std::string(name_of(kSlowed.part)), color_of_part(theme, kSlowed), tail.slowed_s,
+                         false, fades.work});
     if (tail.optimizer_s > 0)
         parts.push_back({"optimizer", theme.memory[2], tail.optimizer_s, false, fades.optimizer});
     if (tail.straggler_s > 0)
@@ -124,8 +124,9 @@ void draw_tail(Ui& ui, const StepTail& tail, double from_s, Rect plot, const Tim
         c.rect(r, part.color.alpha(0.22f * strength));
         if (part.hatched) c.pattern(r, Pattern::cross_hatched, part.color.alpha(0.6f * strength));
         if (ui.hovers(r))
-            ui.tooltip(part.name + " " + time_text(part.seconds)
-                       + (part.hatched ? "\nafter the pipeline, exposed: nothing is left to hide it behind" : ""));
+            ui.tooltip(
+                part.name + " " + time_text(part.seconds)
+                + (part.hatched ? "\nafter the pipeline, exposed: nothing is left to hide it behind" : ""));
         const TextStyle s = ui.style(11);
         const float w = c.text_width(part.name, s);
         if (w + 8 > r.w) continue;

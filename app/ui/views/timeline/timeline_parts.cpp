@@ -284,7 +284,6 @@ namespace {
 
 constexpr float kLowNumber_px = 8;  // a lower block has no number
 
-
 }  // namespace
 
 Color shade_of(const Theme& theme, const Op& op, int chunks) {
@@ -413,9 +412,9 @@ RowPainter::Shares RowPainter::shares(int device, const Op& op) const {
                                + (backward ? shown_.exposed[b].state_backward[k] : 0);
         s.axis[k] += static_cast<float>(exposed / takes);
     }
-    s.slowed = static_cast<float>(
-        ((forward ? shown_.exposed[f].slowed.forward : 0) + (backward ? shown_.exposed[b].slowed.backward : 0))
-        / takes);
+    s.slowed = static_cast<float>(((forward ? shown_.exposed[f].slowed.forward : 0)
+                                   + (backward ? shown_.exposed[b].slowed.backward : 0))
+                                  / takes);
     if (backward) s.recomputed = static_cast<float>(shown_.exposed[b].recompute / takes);
     return s;
 }
@@ -435,8 +434,8 @@ void RowPainter::strips(Rect r, const Shares& s, bool own) {
     }
     const float slowed = whole * s.slowed;
     if (slowed >= 0.75f)
-        ui_.canvas().rect(r.cut_bottom(slowed), faded(color_of_part(ui_.theme(), kSlowed),
-                                                      own && !fades.work));
+        ui_.canvas().rect(r.cut_bottom(slowed),
+                          faded(color_of_part(ui_.theme(), kSlowed), own && !fades.work));
     const float recomputed = whole * s.recomputed;
     if (recomputed >= 0.75f)
         ui_.canvas().rect(r.cut_bottom(recomputed), faded(recompute_color(ui_.theme()), own && !fades.work));

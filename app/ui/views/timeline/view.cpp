@@ -721,10 +721,10 @@ void axes_legend(Legend& legend, const Theme& theme, const ShownTimeline& shown,
         if (waits[k] > 0 && row_height >= kLowRow_px)
             legend.item("exposed " + axis_label(k), color_of(theme, k), OpKind::F, Pattern::cross_hatched);
     if (slowed > 0 && row_height >= kLowRow_px)
-        legend.item(std::string(name_of(kSlowed.part)), color_of_part(theme, kSlowed), OpKind::F, Pattern::solid);
+        legend.item(std::string(name_of(kSlowed.part)), color_of_part(theme, kSlowed), OpKind::F,
+                    Pattern::solid);
     for (const TailPart& part : tail_parts(theme, shown.tail))
-        legend.item((t.shape.devices > 1 ? "after the pipeline: " : "after the backward: ")
-                        + part.name,
+        legend.item((t.shape.devices > 1 ? "after the pipeline: " : "after the backward: ") + part.name,
                     part.color, OpKind::F, part.hatched ? Pattern::cross_hatched : Pattern::solid);
     const float lane = lane_height(shown, static_cast<int>(t.device.size()), row_height);
     const HiddenLanes lanes = hidden_lanes(shown, row_height - lane);
