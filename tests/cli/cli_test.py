@@ -1125,8 +1125,23 @@ class Results(unittest.TestCase):
 
     def test_the_parts_of_a_step_add_up(self):
         step = run_json("report", "llama-3.1-405b-16k", "--json")[1]["step"]
-        total = sum(step[k] for k in ("compute_s", "recompute_s", "bubble_s", "optimizer_s", "straggler_s"))
+        total = sum(step[k] for k in ("compute_s", "recompute_s", "slowed_by_traffic_s", "bubble_s", "optimizer_s", "straggler_s"))
         self.assertAlmostEqual(total + sum(step["exposed_comm_s"].values()), step["time_s"], delta=1e-6 * step["time_s"])
+
+    def test_lanes_say_what_waits_and_why(self):
+        report = run_json("report", "mesh-8", "--json")[1]
+        lanes = run_json("lanes", "mesh-8", "--json")[1]
+        self.assertEqual([lane["name"] for lane in lanes["lanes"]][0], "compute")
+        calls = [b for b in lanes["blocks"] if b["what"] == "call"]
+        self.assertTrue(all(b["start"] < b["end"] <= lanes["end_s"] * (1 + 1e-9) and b["queued_s"] >= 0 for b in calls))
+        waits = sum(b["end"] - b["start"] - b["hidden"] for b in calls)
+        self.assertAlmostEqual(waits, lanes["waits_s"], delta=1e-6 * lanes["end_s"])
+        state = [o for o in report["comm"]["operations"] if o["waits_because"] == "nothing_to_hide_behind"
+                 and o["axis"].startswith("dp")]
+        self.assertTrue(state)
+        status, out, err = run("lanes", "mesh-8", "--stage", "4")
+        self.assertEqual(status, 2)
+        self.assertIn("--stage 4", err)
 
     def test_groups_hold_every_rank_once_and_axes_can_be_chosen(self):
         out = run_json("groups", "mesh-8", "--axis", "tp", "--axis", "dp", "--json")[1]
