@@ -179,7 +179,7 @@ class Walk {
         const double waits = ready.end[lane] - now_;
         if (!(waits > 0)) return;
         // Behind the embedding, which is only read, nothing can hide either.
-        constexpr double kNothing = 0.02;
+        constexpr double kNothing = 0.1;
         const double own = unit.gather()[lane];
         wait(LaneCall::gather, lane, waits,
              unit_ == 0 || window_ < kNothing * own ? WaitsBecause::nothing_to_hide_behind

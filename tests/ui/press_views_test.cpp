@@ -1,5 +1,6 @@
 // Tests controls inside the views that no other file uses, each with its effect.
 #include "core/comm/comm.h"
+#include "core/explain/lane_picture.h"
 #include "tests/near.h"
 #include "tests/ui/press.h"
 
@@ -18,7 +19,7 @@ TEST_CASE("a row of the communication table is the call that is explained; its r
     CHECK(d.shell.selection().topic == Selection::Topic::operation);
     const int picked = d.shell.selection().operation;
     CHECK(picked >= 0);
-    REQUIRE(d.click("comm.part", 2));
+    REQUIRE(d.click("comm.part", 3));
     REQUIRE(d.drawn("comm.ring"));
     REQUIRE(d.click("comm.ring.step"));
     d.move({2, 2});
@@ -208,4 +209,28 @@ TEST_CASE("where an axis sits on the map selects its row") {
     REQUIRE(d.click("map.sits", row));
     d.move({2, 2});
     CHECK(d.surface.read().pixels != before.pixels);
+}
+
+TEST_CASE("a call on the lanes selects its axis; the block of a timeline leads to the lanes of its stage") {
+    Driver d("llama-3-8b-fsdp", {1600, 1000});
+    d.press({Key::n6});
+    REQUIRE(d.click("comm.part", 1));
+    CHECK(d.shell.views().comm.part == CommViewState::kLanes);
+    const LanePicture p = *lane_picture(d.plan(), d.shell.evaluation());
+    CHECK(says(d, p.title));
+    CHECK(says(d, "first gathers"));
+    REQUIRE(d.drawn("comm.lanes"));
+    const Rect lanes = *d.shell.ui_state().rect_of("comm.lanes", 0);
+    d.shell.selection().choose(GroupKind::tp);
+    for (float y = lanes.y + 2; y < lanes.bottom() && d.shell.selection().group == GroupKind::tp; y += 6)
+        d.move({lanes.x + 4, y}), d.click_at({lanes.x + 4, y});
+    CHECK(d.shell.selection().group == GroupKind::dp_shard);  // the first gather is at the left edge
+
+    Driver pipeline("llama-3-70b-3d", {1600, 1000});
+    pipeline.shell.selection().topic = Selection::Topic::op;
+    pipeline.shell.selection().op = 0, pipeline.shell.selection().stage = 2;
+    for (int i = 0; i < 3; ++i) pipeline.frame();
+    REQUIRE(pipeline.click("inspector.lanes"));
+    CHECK(pipeline.shell.views().comm.part == CommViewState::kLanes);
+    CHECK(pipeline.drawn("comm.lanes"));
 }

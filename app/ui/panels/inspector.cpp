@@ -87,12 +87,13 @@ void operation_block(Ui& ui, Rect& room, const Scene& scene) {
     room.cut_top(12);
 }
 
-void op_block(Ui& ui, Rect& room, const Scene& scene) {
+// Returns true if the block is wanted on its lanes.
+bool op_block(Ui& ui, Rect& room, const Scene& scene) {
     // With a slow stage injected, the times are those on the screen.
     const bool replayed = scene.shown_timeline != nullptr && scene.shown_timeline->iterations == 1;
     const Timeline& t = replayed ? *scene.shown_timeline : scene.evaluation.timeline;
     const auto i = static_cast<std::size_t>(scene.selection.op);
-    if (scene.selection.op < 0 || i >= t.order.ops.size()) return;
+    if (scene.selection.op < 0 || i >= t.order.ops.size()) return false;
     const Op& op = t.order.ops[i];
     put_head(ui, room, 6, "BLOCK", "STAGE " + std::to_string(scene.selection.stage));
     field(ui, room, "does", std::string(name_of(op.kind)));
@@ -102,7 +103,11 @@ void op_block(Ui& ui, Rect& room, const Scene& scene) {
     field(ui, room, "takes", time_text(t.end[i] - t.start[i]));
     for (const CardLine& line : block_lines(scene.plan, scene.evaluation, t, i))
         field(ui, room, line.name, line.value);
+    room.cut_top(6);
+    const Rect row = room.cut_top(20);
+    const bool lanes = ui.link("inspector.lanes", row.min(), "layer by layer, on the lanes");
     room.cut_top(12);
+    return lanes;
 }
 
 void tensor_block(Ui& ui, Rect& room, const Scene& scene) {
@@ -331,12 +336,13 @@ void step_block(Ui& ui, Rect& room, Scene& scene) {
 
 }  // namespace
 
-std::optional<PlanEdit> draw_inspector(Ui& ui, Rect panel, Scene& scene, InspectorState& state) {
+Effects draw_inspector(Ui& ui, Rect panel, Scene& scene, InspectorState& state) {
     ScrollArea area(ui, "inspector", panel, state.scroll, {.pad = {16, 14}});
     Rect& room = area.room;
     const Mesh& mesh = scene.evaluation.mesh;
     using Topic = Selection::Topic;
     const bool valid = scene.evaluation.valid;  // a plan with errors has no figures to show
+    Effects out;
     if (valid) step_block(ui, room, scene);
     switch (valid ? scene.selection.topic : Topic::none) {
     case Topic::rank:
@@ -344,7 +350,9 @@ std::optional<PlanEdit> draw_inspector(Ui& ui, Rect panel, Scene& scene, Inspect
         break;
     case Topic::memory: stage_block(ui, room, scene); break;
     case Topic::operation: operation_block(ui, room, scene); break;
-    case Topic::op: op_block(ui, room, scene); break;
+    case Topic::op:
+        if (op_block(ui, room, scene)) out.opens = Effects::Opens::lanes;
+        break;
     case Topic::tensor: tensor_block(ui, room, scene); break;
     case Topic::ranks:
         if (!scene.selection.ranks.empty()) draw_blame(ui, room, scene);
@@ -353,7 +361,8 @@ std::optional<PlanEdit> draw_inspector(Ui& ui, Rect panel, Scene& scene, Inspect
     case Topic::step: break;
     }
     if (valid) explanation_block(ui, room, scene);
-    return problems_block(ui, room, scene, state);
+    out.add(problems_block(ui, room, scene, state));
+    return out;
 }
 
 std::optional<PlanEdit> draw_problems_layer(Ui& ui, const Scene& scene, InspectorState& state) {

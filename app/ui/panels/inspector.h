@@ -32,7 +32,7 @@ struct InspectorState {
     Rect problems_anchor;
     ScrollState problems_scroll;
 };
-[[nodiscard]] std::optional<PlanEdit> draw_inspector(Ui& ui, Rect panel, Scene& scene, InspectorState& state);
+[[nodiscard]] Effects draw_inspector(Ui& ui, Rect panel, Scene& scene, InspectorState& state);
 
 // Draws the problems with their fixes over the window, while they are open: for windows too small for the
 // inspector.

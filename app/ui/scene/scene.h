@@ -107,8 +107,8 @@ struct PlanEdit {
 // A click asks this of the window. The view, panel or sheet that was clicked returns it, and Shell::take does
 // it once all is drawn.
 struct Effects {
-    // A sheet or a dialog.
-    enum class Opens : std::uint8_t { nothing, fields, stages, own_presets, preset_name };
+    // A sheet, a dialog, or a page of a view.
+    enum class Opens : std::uint8_t { nothing, fields, stages, own_presets, preset_name, lanes };
     // The plan that becomes A of Compare; `open`: A then takes its place.
     enum class Pins : std::uint8_t { nothing, open, before_last_edit };
 

@@ -259,6 +259,10 @@ void Shell::take(Effects effects) {
     case Opens::stages: sheets_.open_stages(); break;
     case Opens::own_presets: dialogs_.ask_own_presets(); break;
     case Opens::preset_name: dialogs_.ask_preset_name(effects.preset); break;
+    case Opens::lanes:
+        window_.views.comm.part = CommViewState::kLanes;
+        window_.show_full(ViewId::comm);
+        break;
     }
     switch (effects.pins) {
     case Pins::nothing: break;
@@ -683,7 +687,7 @@ Effects Shell::draw_panels(Ui& ui, Rect room, Scene& scene) {
         right = room.cut_right(std::clamp(wide, least, std::max(least, width * 0.4f)));
         if (const auto part = ui.part("part.right", 0, right, window_.evaluated, theme.panel))
             out.add(desk_.lesson().open ? draw_side(ui, right, scene)
-                                        : Effects(draw_inspector(ui, right, scene, inspector_)));
+                                        : draw_inspector(ui, right, scene, inspector_));
     }
     out.add(one ? draw_one_pane(ui, room, scene) : draw_middle(ui, room, scene));
     move_edges(ui, room, left, right, window_.settings);

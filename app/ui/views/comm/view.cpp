@@ -20,7 +20,7 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr float kTall = 400, kMiddle = 620, kFlow = 330;
+constexpr float kTall = 400, kMiddle = 620, kFlow = 330, kLeastCalls = 90;
 
 // The heat map's table has at most so many blocks: its rows are the pairs that talk.
 constexpr int kMostTableBlocks = 64;
@@ -104,19 +104,25 @@ void draw_picture(Ui& ui, Rect room, Scene& scene, CommViewState& state, std::ui
     case CommViewState::kMeasured:
         if (has_run(scene)) draw_measured_calls(ui, room, scene, state);
         break;
+    case CommViewState::kLanes: draw_comm_lanes(ui, room, scene, state.lanes, revision); break;
     default: draw_comm_flow(ui, room, scene, state.width); break;
     }
 }
 
 // Draws the switch of the pictures, and that of the bands' width where they are shown.
 void draw_switches(Ui& ui, Rect& head_row, Rect& room, const Scene& scene, CommViewState& state) {
-    static constexpr std::array<std::string_view, 4> kAllParts{"where it goes", "who to whom", "one call",
-                                                               "measured"};
+    static constexpr std::array<std::string_view, 5> kAllParts{"where it goes", "lanes", "who to whom",
+                                                               "one call", "measured"};
+    static constexpr std::array<int, 5> kShownOrder{CommViewState::kCalls, CommViewState::kLanes,
+                                                    CommViewState::kHeat, CommViewState::kRing,
+                                                    CommViewState::kMeasured};
     const bool measured = has_run(scene);
-    const auto labels = std::span(kAllParts).first(measured ? 4 : 3);
+    const auto labels = std::span(kAllParts).first(measured ? 5 : 4);
     if (!measured && state.part == CommViewState::kMeasured) state.part = CommViewState::kCalls;
+    const auto at =
+        static_cast<int>(std::find(kShownOrder.begin(), kShownOrder.end(), state.part) - kShownOrder.begin());
     static constexpr std::string_view kWidths[] = {"time", "bytes"};
-    const float parts = segments_width(ui, labels, 0, state.part),
+    const float parts = segments_width(ui, labels, 0, at),
                 widths = segments_width(ui, kWidths, 0, static_cast<int>(state.width));
     const bool both = state.part == CommViewState::kCalls && head_row.w > parts + widths + 60;
     Rect place = head_place(head_row, room, parts + (both ? widths + 12 : 0.0f));
@@ -124,7 +130,7 @@ void draw_switches(Ui& ui, Rect& head_row, Rect& room, const Scene& scene, CommV
         choose(ui, "comm.width", place.cut_right(widths), kWidths, state.width);
         place.cut_right(12);
     }
-    state.part = ui.segments("comm.part", place, labels, state.part);
+    state.part = kShownOrder[static_cast<std::size_t>(ui.segments("comm.part", place, labels, at))];
 }
 
 }  // namespace
@@ -143,6 +149,12 @@ void draw_comm(Ui& ui, Rect head_row, Rect room, Scene& scene, CommViewState& st
     if (tall) {
         ui.canvas().text_in(room.cut_top(18), remark(scene), ui.small());
         room.cut_top(10);
+        if (state.part == CommViewState::kLanes) {
+            const Rect most{room.x, room.y, room.w, std::max(room.h * 0.62f, std::min(room.h, 360.0f))};
+            room.cut_top(draw_comm_lanes(ui, most, scene, state.lanes, revision) + 14);
+            if (room.h >= kLeastCalls) draw_comm_calls(ui, room, scene, state.calls, revision);
+            return;
+        }
         const Rect picture = room.cut_top(state.part == CommViewState::kCalls ? std::min(kFlow, room.h * 0.5f)
                                                                               : room.h * 0.56f);
         room.cut_top(14);
@@ -168,7 +180,11 @@ void draw_comm(Ui& ui, Rect head_row, Rect room, Scene& scene, CommViewState& st
 Table comm_data(const Scene& scene, int part) {
     const Plan& plan = scene.plan;
     const Evaluation& e = scene.evaluation;
-    if (part == CommViewState::kMeasured)
+    if (part == CommViewState::kLanesTable) {
+        const auto picture = lane_picture(plan, e);
+        return picture ? lanes_table(plan, e, *picture) : Table{};
+    }
+    if (part == CommViewState::kMeasuredTable)
         return has_run(scene) && scene.run->measured ? measured_collectives_table(*scene.run->measured)
                                                      : Table{};
     if (part == CommViewState::kHeat)

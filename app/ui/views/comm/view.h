@@ -6,9 +6,11 @@
 #include "app/ui/kit/plot.h"
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
+#include "core/explain/lane_picture.h"
 #include "core/explain/traffic.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -88,14 +90,26 @@ struct CommRingState {
 };
 void draw_ring(Ui& ui, Rect room, Scene& scene, CommRingState& state, std::uint64_t revision);
 
+struct CommLanesState {
+    int stage = -1;  // unless one is selected; -1: the one that works longest
+    Kept<std::optional<LanePicture>, std::pair<std::uint64_t, int>> picture;  // by revision and stage
+};
+// Draws what computes and what is on which wire, and what the step waits for. Returns the height that it
+// uses. A click on a call selects its axis.
+float draw_comm_lanes(Ui& ui, Rect room, Scene& scene, CommLanesState& state, std::uint64_t revision);
+
 struct CommViewState {
-    enum Part { kCalls, kHeat, kRing, kMeasured };
-    int part = kCalls;  // the picture above the calls: where the time goes, who sends to whom, one call,
-                        // what a real run measured
+    // The picture above the calls: where the time goes, who sends to whom, one call, what a real run
+    // measured, one micro-batch on its lanes. A file keeps their numbers.
+    enum Part { kCalls, kHeat, kRing, kMeasured, kLanes };
+    // The tables' order is another: those of a run are the last.
+    static constexpr int kLanesTable = 3, kMeasuredTable = 4;
+    int part = kCalls;
     FlowWidth width = FlowWidth::time;
     CommCallsState calls;
     CommHeatState heat;
     CommRingState ring;
+    CommLanesState lanes;
     TableState measured;  // of a real run
 };
 void draw_comm(Ui& ui, Rect head_row, Rect room, Scene& scene, CommViewState& state, std::uint64_t revision);
