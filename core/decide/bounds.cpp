@@ -234,8 +234,8 @@ BoundOf::BoundOf(const Plan& plan) {
 }
 
 // A step is its makespan, the transfers that do not hide, and its end. A lane takes one transfer at a time:
-// those of every micro-batch are within the makespan where they overlap, else next to it; those of a step hide
-// behind passes, which are longer where others are waited for.
+// those of every micro-batch are within the makespan where they overlap, else next to it; those of a step
+// hide behind passes, which are longer where others are waited for.
 double BoundOf::time(const RunBound& run, const ShardBound& shard) const {
     const double rounds = run.microbatches / run.copies;
     const bool overlaps = run.forward_s > 0;
