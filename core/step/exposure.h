@@ -104,7 +104,7 @@ class StateTraffic {
     void wait_in_step(const TimelineCosts& costs, Comm& comm, Step& out) const;
     // Lists the units of a pass of a chunk in the order of the computation, with the calls of every
     // micro-batch.
-    [[nodiscard]] LaneUnits units_of(const ChunkLayers& layers, bool forward) const;
+    [[nodiscard]] LaneUnits units_of(const ChunkLayers& k, bool forward) const;
     // Lists those of what happens once a step, on that device: its first forward or its last backward.
     [[nodiscard]] LaneUnits units_of_step(const TimelineCosts& costs, bool forward) const;
     [[nodiscard]] LaneRules rules() const;
@@ -124,7 +124,7 @@ class StateTraffic {
 
     [[nodiscard]] Calls calls_of(double dense, double experts, bool forward, bool in_passes) const;
     [[nodiscard]] LaneUnit layer_unit(int type, bool forward, bool recomputed) const;
-    [[nodiscard]] LaneUnit end_unit(const ChunkLayers& layers, bool embedding, bool forward) const;
+    [[nodiscard]] LaneUnit end_unit(const ChunkLayers& k, bool embedding, bool forward) const;
     [[nodiscard]] double bucket_count(double numbers, double layers) const;
     [[nodiscard]] StateWaits waits_of(const LaneUnits& units, bool forward, bool in_passes) const;
 

@@ -36,13 +36,13 @@ struct Queue {
     }
     void forget_before(double time) {
         int kept = 0;
-        for (int i = 0; i < busy.size(); ++i)
-            if (busy[i].to > time) busy[kept++] = busy[i];
+        for (const Busy& b : busy)
+            if (b.to > time) busy[kept++] = b;
         busy.resize(kept);
     }
     void shift(double by) {
         free += by, last_end += by;
-        for (int i = 0; i < busy.size(); ++i) busy[i].from += by, busy[i].to += by;
+        for (Busy& b : busy) b.from += by, b.to += by;
     }
 };
 
@@ -198,8 +198,7 @@ class Walk {
             std::size_t active = 0;
             double next = std::numeric_limits<double>::infinity();
             for (const Queue& q : queue_)
-                for (int i = 0; i < q.busy.size(); ++i) {
-                    const Busy& b = q.busy[i];
+                for (const Busy& b : q.busy) {
                     if (b.from <= at && at < b.to) ++active;
                     for (const double edge : {b.from, b.to})
                         if (edge > at) next = std::min(next, edge);
@@ -247,14 +246,14 @@ class Walk {
         State s;
         for (const Queue& q : queue_) {
             s.put(std::max(q.free - now_, 0.0));
-            for (int i = 0; i < q.busy.size(); ++i) {
-                s.put(std::max(q.busy[i].from - now_, 0.0));
-                s.put(q.busy[i].to - now_);
+            for (const Busy& b : q.busy) {
+                s.put(std::max(b.from - now_, 0.0));
+                s.put(b.to - now_);
             }
         }
-        for (int i = 0; i < ready_.size(); ++i)
-            for (const double end : ready_[i].end) s.put(std::max(end - now_, 0.0));
-        for (int i = 0; i < pending_.size(); ++i) s.put(std::max(pending_[i].issued - now_, 0.0));
+        for (const Ready& ready : ready_)
+            for (const double end : ready.end) s.put(std::max(end - now_, 0.0));
+        for (const Pending& p : pending_) s.put(std::max(p.issued - now_, 0.0));
         s.put(took_);
         return s;
     }
@@ -277,9 +276,9 @@ class Walk {
         const double by = took_ * times;
         now_ += by;
         for (Queue& q : queue_) q.shift(by);
-        for (int i = 0; i < ready_.size(); ++i)
-            for (double& end : ready_[i].end) end += by;
-        for (int i = 0; i < pending_.size(); ++i) pending_[i].issued += by, pending_[i].unit += n;
+        for (Ready& ready : ready_)
+            for (double& end : ready.end) end += by;
+        for (Pending& p : pending_) p.issued += by, p.unit += n;
         out_.slowed += (out_.slowed - before_.slowed) * times;
         for (const LaneCall c : all_of<LaneCall>()) {
             for (const TrafficLane l : all_of<TrafficLane>())

@@ -608,8 +608,7 @@ class LaneDrawer {
         const TextStyle what = ui_.style(13, Tone::text, Face::semibold),
                         why = ui_.style(11.5f, Tone::secondary);
         float from = lanes_.x;
-        for (std::size_t i = 0; i < p_.marks.size(); ++i) {
-            const LaneMark& m = p_.marks[i];
+        for (const LaneMark& m : p_.marks) {
             const bool seen = std::any_of(windows_.window.begin(), windows_.window.end(),
                                           [&](const LaneWindow& w) { return w.sees(m.from_s, m.to_s); });
             const float x0 = seen_x(m.from_s), x1 = seen_x(m.to_s);
