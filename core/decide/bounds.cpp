@@ -200,6 +200,7 @@ ShardBound bound_of_shards(const Plan& plan, const Evaluation& e, const RunBound
         out.optimizer[k] = shards.copies / static_cast<double>(shards.optimizer[k]);
     }
     out.communicators = communicators(plan, e, of.group_bytes);
+    out.pipeline = plan.layout.pp > 1;
     const double dense = e.comm.reduced.dense.all(), experts = e.comm.reduced.experts.all();
     const double of_dense = dense > 0 ? std::min(least.dense / dense, 1.0) : 1;
     const double of_experts = experts > 0 ? std::min(least.experts / experts, 1.0) : 1;
@@ -216,6 +217,8 @@ ShardBound bound_of_shards(const Plan& plan, const Evaluation& e, const RunBound
         const int lane = plan.training.overlap.dp && o.tier > 0 ? 1 : 0;
         if (all_do && o.each == GradientReduction::micro_batch)
             out.each[lane] += t / o.rounds;
+        else if (plan.layout.zero >= 2)  // some run of the node may do it with every micro-batch
+            out.within[lane] += t / o.rounds;
         else
             (gather ? out.gather : out.reduce)[lane] += t / o.rounds;
     }
@@ -241,10 +244,11 @@ double BoundOf::time(const RunBound& run, const ShardBound& shard) const {
     const bool overlaps = run.forward_s > 0;
     double waits = 0;
     for (int lane = 0; lane < 2; ++lane) {
-        const double each = shard.each[lane] * rounds;
+        const double each = shard.each[lane] * rounds + shard.within[lane];
         const double once = std::max(shard.gather[lane] - run.forward_s, 0.0)
                             + std::max(shard.reduce[lane] - run.backward_s, 0.0);
-        const double own = each > 0 ? std::max(each - (overlaps ? run.makespan : 0), 0.0) : once;
+        const bool may_hide = overlaps || shard.pipeline;
+        const double own = each > 0 ? std::max(each - (may_hide ? run.makespan : 0), 0.0) : once;
         waits = overlaps ? std::max(waits, own) : waits + own + (each > 0 ? once : 0);
     }
     const double step = run.makespan + waits + shard.update / run.copies + fixed;

@@ -84,7 +84,9 @@ struct ShardBound {
     // Gathers and reductions take at least these seconds on a lane (TrafficLane; all are on the first where
     // nothing overlaps): once per step, and with every micro-batch.
     double gather[2] = {0, 0}, reduce[2] = {0, 0}, each[2] = {0, 0};
-    double update = 0;  // seconds of the optimizer, of one copy
+    double within[2] = {0, 0};  // once at least, in some pass
+    bool pipeline = false;      // what a stage waits in its passes may fall into its idle time
+    double update = 0;          // seconds of the optimizer, of one copy
 };
 
 // `e` is of the run's layout with zero = 0, without the timeline, valid. `group_bytes` is that of a process
