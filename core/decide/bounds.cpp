@@ -148,9 +148,7 @@ RunBound bound_of_run(const Plan& plan, const Evaluation& e, double group_bytes)
     out.copies = parameter_copies(shape.schedule);
     if (plan.training.overlap.dp) {
         // All of a pass can hide transfers. With chunks in groups those of once a step have a group's passes.
-        const double group = static_cast<double>(plan.layout.microbatch_group.value_or(plan.layout.pp));
-        const double windows =
-            chunks > 1 && traits_of(shape.schedule).in_groups ? std::min(group, out.microbatches) : 1;
+        const double windows = hiding_microbatches(plan, shape, out.microbatches);
         for (int d = 0; d < shape.devices; ++d) {
             double forward = 0, backward = 0;
             for (int c = 0; c < chunks; ++c) {
@@ -211,7 +209,7 @@ ShardBound bound_of_shards(const Plan& plan, const Evaluation& e, const RunBound
     for (const Operation& o : e.comm.operations) {
         if (!is_data_parallel(o.group)) continue;
         const bool layerwise = o.scope == Scope::layer;
-        const bool gather = o.collective == Collective::all_gather && o.phase != Phase::backward;
+        const bool gather = before_forward(o);
         const double r = o.group == GroupKind::edp ? of_experts : of_dense;
         const double t = o.time_s * (layerwise ? std::min(r, layers) : r) * kSafe;
         const int lane = plan.training.overlap.dp && o.tier > 0 ? 1 : 0;

@@ -100,8 +100,7 @@ class PassDrawer {
         double most = -1;
         for (const Operation& o : e_.comm.operations) {
             const bool own = o.types != 0;
-            if (own != b.own || (!own && !is_state_row(o)) || (o.tier > 0) != (b.lane == TrafficLane::card))
-                continue;
+            if (own != b.own || (!own && !is_state_row(o)) || lane_of(o) != b.lane) continue;
             if (own ? (o.phase == Phase::forward) != forward
                     : (lane_call(o) != b.call || before_forward(o) != forward
                        || (o.each == GradientReduction::micro_batch) == out_.once))

@@ -230,10 +230,6 @@ LaneCall lane_call(const Operation& o) {
 
 namespace {
 
-TrafficLane lane_of(const Operation& o) {
-    return o.tier > 0 ? TrafficLane::card : TrafficLane::fast;
-}
-
 void add(LaneUnit& to, const LaneUnit& from) {
     const auto n = static_cast<double>(from.times);
     to.compute += n * from.compute;
@@ -255,6 +251,15 @@ LaneUnit part_of(LaneUnit all, double parts) {
     return all;
 }
 
+// Takes over the rows that `from` has something to say of.
+void join(StateWaits& to, const StateWaits& from) {
+    to.forward += from.forward, to.backward += from.backward;
+    to.slowed.forward += from.slowed.forward, to.slowed.backward += from.slowed.backward;
+    for (std::size_t i = 0; i < from.row.size(); ++i)
+        if (from.because[i] != WaitsBecause::nothing)
+            to.row[i] = from.row[i], to.because[i] = from.because[i];
+}
+
 LaneUnit sum_of(const LaneUnits& units) {
     LaneUnit all;
     for (const LaneUnit& u : units) add(all, u);
@@ -262,6 +267,11 @@ LaneUnit sum_of(const LaneUnits& units) {
 }
 
 }  // namespace
+
+double hiding_microbatches(const Plan& plan, const ScheduleShape& shape, double microbatches) {
+    const double group = static_cast<double>(plan.layout.microbatch_group.value_or(plan.layout.pp));
+    return chunks_of(shape) > 1 && traits_of(shape.schedule).in_groups ? std::min(group, microbatches) : 1;
+}
 
 StateTraffic::StateTraffic(const ResolvedPlan& resolved, const Comm& comm, const StepWork& work)
     : r_(resolved), comm_(comm), work_(work), taken_(work.times.layer.size()) {
@@ -288,7 +298,7 @@ StateTraffic::StateTraffic(const ResolvedPlan& resolved, const Comm& comm, const
 }
 
 LaneRules StateTraffic::rules() const {
-    return {r_.plan.cluster.gpu.efficiency.overlap, static_cast<std::int64_t>(r_.software.gathers_ahead)};
+    return {r_.plan.cluster.gpu.efficiency.overlap, r_.software.gathers_ahead};
 }
 
 double StateTraffic::hidden_share() const {
@@ -390,12 +400,8 @@ double StateTraffic::bucket_count(double numbers, double layers) const {
 LaneUnits StateTraffic::units_of_step(const TimelineCosts& costs, bool forward) const {
     const Stages& stages = comm_.stages;
     const int device = comm_.busiest_device, chunks = stages.chunks;
-    const double group = static_cast<double>(r_.plan.layout.microbatch_group.value_or(r_.plan.layout.pp));
-    // With chunks in groups of micro-batches a chunk's gradients are done while the other chunks still work.
-    const double window =
-        chunks > 1 && traits_of(r_.shape.schedule).in_groups
-            ? std::min(group, static_cast<double>(std::max<std::int64_t>(r_.microbatches, 1)))
-            : 1;
+    const double window = hiding_microbatches(
+        r_.plan, r_.shape, static_cast<double>(std::max<std::int64_t>(r_.microbatches, 1)));
     const double dense = comm_.reduced.dense.all() / chunks, experts = comm_.reduced.experts.all() / chunks;
     LaneUnits out;
     for (int i = 0; i < chunks && out.size() + 2 < LaneUnits::most(); ++i) {
@@ -474,28 +480,17 @@ StateWaits StateTraffic::waits_of(const LaneUnits& units, bool forward, bool in_
 void StateTraffic::wait_in_passes(const ChunkLayers& layers, ChunkWork& chunk) const {
     chunk.state = {};
     if (!in_passes_) return;
-    for (const bool forward : {true, false}) {
-        const StateWaits w = waits_of(units_of(layers, forward), forward, true);
-        chunk.state.forward += w.forward, chunk.state.backward += w.backward;
-        chunk.slowed.forward += w.slowed.forward, chunk.slowed.backward += w.slowed.backward;
-        chunk.state.slowed.forward += w.slowed.forward, chunk.state.slowed.backward += w.slowed.backward;
-        for (std::size_t i = 0; i < w.row.size(); ++i)
-            if (w.because[i] != WaitsBecause::nothing)
-                chunk.state.row[i] = w.row[i], chunk.state.because[i] = w.because[i];
-    }
+    for (const bool forward : {true, false})
+        join(chunk.state, waits_of(units_of(layers, forward), forward, true));
+    chunk.slowed.forward += chunk.state.slowed.forward, chunk.slowed.backward += chunk.state.slowed.backward;
 }
 
 void StateTraffic::wait_in_step(const TimelineCosts& costs, Comm& comm, Step& out) const {
     const Stages& stages = comm.stages;
     StateWaits once;
     if (in_step_)
-        for (const bool forward : {true, false}) {
-            const StateWaits w = waits_of(units_of_step(costs, forward), forward, false);
-            for (std::size_t i = 0; i < w.row.size(); ++i)
-                if (w.because[i] != WaitsBecause::nothing)
-                    once.row[i] = w.row[i], once.because[i] = w.because[i];
-            once.slowed.forward += w.slowed.forward, once.slowed.backward += w.slowed.backward;
-        }
+        for (const bool forward : {true, false})
+            join(once, waits_of(units_of_step(costs, forward), forward, false));
     double rounds = 1;
     for (int i = 0; i < rows_.size(); ++i) {
         const Row& row = rows_[i];

@@ -90,6 +90,14 @@ void time_operations(const ResolvedPlan& resolved, Comm& comm, StepWork& work, C
 // Returns which call of a lane a row of data parallelism's state is.
 [[nodiscard]] LaneCall lane_call(const Operation& o);
 
+// Returns the lane that a call is on.
+[[nodiscard]] inline TrafficLane lane_of(const Operation& o) {
+    return o.tier > 0 ? TrafficLane::card : TrafficLane::fast;
+}
+// Returns the micro-batches whose passes through a device hide what happens once a step. With chunks in
+// groups of micro-batches a chunk's gradients are done while the other chunks still work; without, it is one.
+[[nodiscard]] double hiding_microbatches(const Plan& plan, const ScheduleShape& shape, double microbatches);
+
 // Lists the rows of data parallelism's state with the lanes that they are on, and finds what a pass and a
 // step wait for them.
 class StateTraffic {

@@ -79,7 +79,9 @@ double median(std::vector<double> of) {
 // Chooses what is seen of the parts between cuts: all, or the two ends and the turn to the backward.
 class WindowChooser {
   public:
-    WindowChooser(const LanePicture& p, float width) : cuts_(cuts_of(p, computes_of(p))), width_(width) {
+    // `computes` are the picture's.
+    WindowChooser(const LanePicture& p, const std::vector<LaneSpan>& computes, float width)
+        : cuts_(cuts_of(p, computes)), width_(width) {
         const std::size_t n = parts();
         seen_.assign(n, false);
         std::vector<double> computing, calling;
@@ -98,7 +100,6 @@ class WindowChooser {
                 turn_s = piece.start_s;
                 break;
             }
-        const auto computes = computes_of(p);
         while (!computes.empty() && last_ + 1 < n && cuts_[last_ + 1] < computes.back().to_s) ++last_;
         while (turn_ < n && cuts_[turn_ + 1] <= turn_s + 1e-9 * p.end_s) ++turn_;
     }
@@ -270,7 +271,7 @@ class LaneDrawer {
         names = std::min(std::max(names + 16, 84.0f), room.w * 0.25f);
         names_ = {room.x, 0, names - 12, 0};
         lanes_ = {room.x + names, 0, room.w - names - 1, 0};
-        windows_ = WindowChooser(p_, lanes_.w).choose(lanes_.x);
+        windows_ = WindowChooser(p_, computes_, lanes_.w).choose(lanes_.x);
         if (windows_.window.empty()) return room.y - whole.y;
         lay_out_legend(room);
         choose_looks(room);
