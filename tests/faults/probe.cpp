@@ -28,6 +28,7 @@
 #include "core/teach/loaf.h"
 #include "core/teach/map.h"
 #include "core/teach/wire_race.h"
+#include "tests/asked.h"
 #include "tests/core/shipped_lessons.h"
 #include "tests/faults/dump.h"
 
@@ -39,6 +40,8 @@ using namespace pentamesh;
 namespace fs = std::filesystem;
 using nlohmann::json;
 using probe::dump;
+using test::files_in;
+using test::five_best;
 using test::presets;
 
 namespace {
@@ -64,14 +67,6 @@ void answer(const std::string& name, const Ask& ask) {
     }
     if (name == wanted) std::cout << text;
     if (wanted.empty()) std::cout << name << ' ' << std::hex << hash_of(text) << std::dec << std::endl;
-}
-
-std::vector<fs::path> files_in(const fs::path& folder) {
-    std::vector<fs::path> out;
-    for (const auto& entry : fs::recursive_directory_iterator(folder))
-        if (entry.is_regular_file()) out.push_back(entry.path());
-    std::ranges::sort(out);
-    return out;
 }
 
 void ask_figures(const Plan& p, const Evaluation& e, const auto& say) {
@@ -163,12 +158,7 @@ void ask_search(const std::string& name, const Plan& p, const SpaceRequest& requ
         const SearchSpace space = search_space(p, request, error);
         say(error);
         if (error) return;
-        SearchOptions options;
-        options.threads = 1, options.goal = goal, options.top = 5;
-        SearchReport r = search(p, space, options);
-        TieOptions ties;
-        ties.robust = true;
-        find_ties(p, ties, r);
+        const SearchReport r = five_best(p, space, goal);
         say(r.counts.layouts, r.counts.left_out, r.rejected, r.results, r.ties, r.base, r.nothing_fits);
     });
 }

@@ -13,6 +13,7 @@
 #include "core/runs/run_layout.h"
 #include "core/teach/hand_in.h"
 #include "core/teach/lesson.h"
+#include "tests/asked.h"
 #include "tests/core/shipped_lessons.h"
 #include "tests/figures/figures.h"
 
@@ -28,14 +29,6 @@ using namespace pentamesh::test;
 namespace fs = std::filesystem;
 
 namespace {
-
-std::vector<fs::path> files_in(const fs::path& folder) {
-    std::vector<fs::path> out;
-    for (const auto& entry : fs::recursive_directory_iterator(folder))
-        if (entry.is_regular_file()) out.push_back(entry.path());
-    std::ranges::sort(out);
-    return out;
-}
 
 // A refusal is an answer, too.
 template <typename Ask>

@@ -16,6 +16,7 @@
 #include "core/teach/loaf.h"
 #include "core/teach/map.h"
 #include "core/teach/wire_race.h"
+#include "tests/asked.h"
 #include "tests/core/shipped.h"
 #include "tests/figures/figures.h"
 
@@ -415,12 +416,7 @@ void put_search(Figures& f, const Plan& p, const SpaceRequest& request, Goal goa
     std::optional<SpaceError> error;
     const SearchSpace space = search_space(p, request, error);
     REQUIRE(!error);
-    SearchOptions options;
-    options.threads = 1, options.goal = goal, options.top = 5;
-    SearchReport r = search(p, space, options);
-    TieOptions ties;
-    ties.robust = true;
-    find_ties(p, ties, r);
+    const SearchReport r = five_best(p, space, goal);
     f.put("layouts", r.counts.layouts), f.put("left out", r.counts.left_out);
     f.put("base", r.base), f.put("ties", r.ties), f.put("ties in words", tie_words(r));
     f.put("nothing fits", r.nothing_fits);
