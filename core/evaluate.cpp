@@ -97,7 +97,7 @@ void evaluate(const Plan& plan, Evaluation& out, const EvaluateOptions& options)
     // From here on each function sets everything that its output holds.
     list_parts(plan, r.degrees, r.types, out.parts);
     list_calls(r, out.parts, out.comm);
-    compute_costs(r, out.parts, out.comm, options.report, out.work, out.costs);
+    compute_costs(r, out.parts, out.comm, options.report, options.state_waits, out.work, out.costs);
     if (options.timeline && op_count(r.shape) <= kMostOps)
         run_timeline(r.shape, out.costs, out.timeline);
     else

@@ -53,6 +53,9 @@ struct EvaluateOptions {
     // all stages but the fullest of each run of equal ones, in `step` FLOPs, MFU and the range of error, and
     // for an impossible plan `groups` and `states`. The rest is the same to the last bit.
     bool report = true;
+    // false leaves out what the passes of a micro-batch wait for gathers and reductions of data parallelism:
+    // the costs are the same for all shardings, and no layout has less.
+    bool state_waits = true;
 };
 
 // It is pure: no clock, no file, no global. Reuses out's capacity, and of its contents the order of the

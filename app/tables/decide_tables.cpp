@@ -426,7 +426,6 @@ constexpr std::array<FigureWords, 33> kFigures{{
     {"cp_hidden", "the same of cp", FigureUnit::share},
     {"dp_hidden", "the same of dp", FigureUnit::share},
     {"gathers_ahead", "layers that ZeRO-3 gathers ahead"},
-    {"keeps_head", "ZeRO-3 keeps the head between forward and backward"},
     {"bucket_numbers", "numbers of a bucket that moves once a step; 0: a layer"},
     {"bucket_numbers_of_rank", "the same for each data-parallel rank, where that is more"},
     {"step_s", "once a step, on top of the GPU's", FigureUnit::seconds},

@@ -95,6 +95,10 @@ struct Operation {
 [[nodiscard]] inline bool is_state_row(const Operation& o) {
     return o.unit == Unit::step && is_data_parallel(o.group);
 }
+// Returns the numbers of a device whose gradients or weights the call is about, before a shard is cut.
+[[nodiscard]] inline double numbers_of(const Operation& o, const StageNumbers& n) {
+    return o.group == GroupKind::edp ? n.experts.all() : n.dense.all();
+}
 // Returns true if it is a gather that a forward waits for.
 [[nodiscard]] inline bool before_forward(const Operation& o) {
     return is_state_row(o) && o.collective == Collective::all_gather && o.phase != Phase::backward;

@@ -268,6 +268,50 @@ double BoundOf::memory(const RunBound& run, const ShardBound& shard) const {
     return most * kSafe;
 }
 
+LayoutChoice whole_states(const Plan& plan, const SearchNodes& nodes, const SearchNode& n, std::size_t run) {
+    LayoutChoice c = nodes.choice(n, run, 0);
+    if (n.shards.size() > 1) c.dp_replicate *= c.dp_shard, c.dp_shard = 1;
+    c.zero = plan.training.offload.parameters > 0 ? 3 : 0;
+    return c;
+}
+
+ProblemCode first_code(const Evaluation& e) {
+    for (const Problem& p : e.problems)
+        if (p.severity == Severity::error) return p.code;
+    return ProblemCode::no_time;
+}
+
+void bound_node(const Plan& plan, const SearchNodes& nodes, const SearchNode& n, const BoundOf& of,
+                Plan& laid, Evaluation& e, NodeBounds& out) {
+    const std::size_t runs = nodes.runs_of(n).size();
+    out.run.assign(runs, {});
+    out.shard.assign(n.shards.size(), std::nullopt);
+    std::size_t own = runs;  // the first possible run
+    RunBound least;
+    for (std::size_t r = 0; r < runs; ++r) {
+        lay_out(plan, whole_states(plan, nodes, n, r), laid);
+        evaluate(laid, e, kBoundOptions);
+        if (!e.step) {
+            out.run[r].impossible = first_code(e);
+            continue;
+        }
+        RunBound& b = out.run[r].bound;
+        b = bound_of_run(laid, e, of.group_bytes);
+        // Offloaded parameters are gathered: the memory for that does not bound other shardings.
+        if (plan.training.offload.parameters > 0) b.stage[0] = b.stage[1] = {};
+        if (own == runs) own = r, least = b;
+        least.dense = std::min(least.dense, b.dense);
+        least.experts = std::min(least.experts, b.experts);
+        least.fewest_layers = std::min(least.fewest_layers, b.fewest_layers);
+    }
+    if (own == runs) return;
+    for (std::size_t q = 0; q < n.shards.size(); ++q) {
+        lay_out(plan, nodes.choice(n, own, q), laid);
+        evaluate(laid, e, kBoundOptions);
+        if (e.step) out.shard[q] = bound_of_shards(laid, e, out.run[own].bound, least, of);
+    }
+}
+
 namespace {
 
 std::vector<RunChoice> runs_for(const SearchSpace& s, std::int64_t pp) {

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -89,7 +90,7 @@ struct ShardBound {
     double update = 0;          // seconds of the optimizer, of one copy
 };
 
-// `e` is of the run's layout with zero = 0, without the timeline, valid. `group_bytes` is that of a process
+// `e` is of the run's layout with zero = 0, of kBoundOptions, valid. `group_bytes` is that of a process
 // group.
 [[nodiscard]] RunBound bound_of_run(const Plan& plan, const Evaluation& e, double group_bytes);
 // `e` is of the sharding with some run of the node, without the timeline, valid; `own` is the bound of that
@@ -109,6 +110,33 @@ struct BoundOf {
     [[nodiscard]] double time(const RunBound& run, const ShardBound& shard) const;
     [[nodiscard]] double memory(const RunBound& run, const ShardBound& shard) const;
 };
+
+// Finds what a sharding of a run needs no new replay for: without waits for its states, in closed form.
+inline constexpr EvaluateOptions kBoundOptions{
+    .timeline = false, .messages = false, .report = false, .state_waits = false};
+
+// Bounds all layouts of a node. `run` and `shard` go by the node's lists.
+struct NodeBounds {
+    struct Run {
+        RunBound bound;
+        std::optional<ProblemCode> impossible;  // the first error, with which no sharding of the run helps
+        [[nodiscard]] bool possible() const { return !impossible; }
+    };
+    std::vector<Run> run;
+    std::vector<std::optional<ShardBound>> shard;  // nullopt: of no possible layout
+    [[nodiscard]] bool possible() const {
+        return std::any_of(run.begin(), run.end(), [](const Run& r) { return r.possible(); });
+    }
+};
+// `laid` and `e` are room to work in.
+void bound_node(const Plan& plan, const SearchNodes& nodes, const SearchNode& n, const BoundOf& of,
+                Plan& laid, Evaluation& e, NodeBounds& out);
+
+// Returns the layout that stands for all shardings of a run: its states are whole, unless that is impossible.
+[[nodiscard]] LayoutChoice whole_states(const Plan& plan, const SearchNodes& nodes, const SearchNode& n,
+                                        std::size_t run);
+// Returns the problem for which there is no step.
+[[nodiscard]] ProblemCode first_code(const Evaluation& e);
 
 // Says why a layout is too big, and what would make room.
 

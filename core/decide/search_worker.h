@@ -20,6 +20,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -38,21 +39,10 @@ inline void reject(Rejected& all, ProblemCode code, std::int64_t count, std::uin
     r.example = std::min(r.example, example);
 }
 
-inline ProblemCode first_code(const Evaluation& e) {
-    for (const Problem& p : e.problems)
-        if (p.severity == Severity::error) return p.code;
-    return ProblemCode::no_time;
-}
-
 struct RunNode {
     RunBound bound;
     std::uint32_t node = 0, run = 0;
 };
-struct NodeShards {
-    std::vector<ShardBound> shard;
-    std::vector<bool> possible;
-};
-
 // All threads share this.
 struct Shared {
     const Plan& plan;
@@ -63,7 +53,7 @@ struct Shared {
     BoundOf bound;
     double room;  // bytes that a layout may take
 
-    std::vector<NodeShards> shards;  // by node
+    std::vector<std::vector<std::optional<ShardBound>>> shards;  // by node
     std::vector<RunNode> runs;
     std::atomic<std::size_t> next{0};
     std::atomic<bool> failed{false};  // a thread ended with an exception
@@ -151,7 +141,8 @@ class Worker {
     }
 
     static constexpr EvaluateOptions kQuick{.timeline = false, .messages = false, .report = false},
-        kReplayed{.timeline = true, .messages = false, .report = false};
+        kReplayed{.timeline = true, .messages = false, .report = false},
+        kReplayedAlone{.timeline = true, .messages = false, .report = false, .state_waits = false};
 
     [[nodiscard]] std::uint64_t index_of(const SearchNode& n, std::size_t run, std::size_t shard) const {
         return n.first + run * n.shards.size() + shard;
@@ -165,59 +156,27 @@ class Worker {
     }
     void skip(std::size_t count) { counts_.skipped += static_cast<std::int64_t>(count); }
 
-    // Returns the layout that stands for all shardings of a run: its states are whole, unless that is
-    // impossible.
-    [[nodiscard]] LayoutChoice whole_states(const SearchNode& n, std::size_t run) const {
-        LayoutChoice c = all_.nodes.choice(n, run, 0);
-        if (n.shards.size() > 1) c.dp_replicate *= c.dp_shard, c.dp_shard = 1;
-        c.zero = all_.plan.training.offload.parameters > 0 ? 3 : 0;
-        return c;
-    }
-
     void bound_node(std::size_t at) {
         const SearchNode& n = all_.nodes.node[at];
-        const std::vector<RunChoice>& runs = all_.nodes.runs_of(n);
+        pentamesh::bound_node(all_.plan, all_.nodes, n, all_.bound, plan_, e_, bounds_);
         const std::size_t before = found_.size();
-        RunBound least;
-        for (std::size_t r = 0; r < runs.size(); ++r) {
-            lay_out(all_.plan, whole_states(n, r), plan_);
-            evaluate(plan_, e_, kQuick);
-            if (!e_.step) {
-                reject_layouts(first_code(e_), n.shards.size(), index_of(n, r, 0));
-                continue;
-            }
-            RunNode& found = found_.emplace_back();
-            found.bound = bound_of_run(plan_, e_, all_.bound.group_bytes);
-            // Offloaded parameters are gathered: the memory for that does not bound other shardings.
-            if (all_.plan.training.offload.parameters > 0) found.bound.stage[0] = found.bound.stage[1] = {};
-            found.node = static_cast<std::uint32_t>(at), found.run = static_cast<std::uint32_t>(r);
-            const RunBound& b = found.bound;
-            const bool first = found_.size() == before + 1;
-            least.dense = first ? b.dense : std::min(least.dense, b.dense);
-            least.experts = first ? b.experts : std::min(least.experts, b.experts);
-            least.fewest_layers = first ? b.fewest_layers : std::min(least.fewest_layers, b.fewest_layers);
-        }
+        for (std::size_t r = 0; r < bounds_.run.size(); ++r)
+            if (bounds_.run[r].possible())
+                found_.push_back(
+                    {bounds_.run[r].bound, static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(r)});
+            else
+                reject_layouts(*bounds_.run[r].impossible, n.shards.size(), index_of(n, r, 0));
         if (found_.size() == before) return;
-        bound_shards(n, found_[before], least, all_.shards[at]);
+        all_.shards[at] = bounds_.shard;
         drop_hopeless(n, all_.shards[at], before);
     }
 
-    void bound_shards(const SearchNode& n, const RunNode& own, const RunBound& least, NodeShards& out) {
-        for (std::size_t q = 0; q < n.shards.size(); ++q) {
-            lay_out(all_.plan, all_.nodes.choice(n, own.run, q), plan_);
-            evaluate(plan_, e_, kQuick);
-            out.possible.push_back(e_.step.has_value());
-            out.shard.push_back(e_.step ? bound_of_shards(plan_, e_, own.bound, least, all_.bound)
-                                        : ShardBound{});
-        }
-    }
-
     // Drops runs that no sharding makes small enough.
-    void drop_hopeless(const SearchNode& n, const NodeShards& shards, std::size_t from) {
+    void drop_hopeless(const SearchNode& n, const std::vector<std::optional<ShardBound>>& shards,
+                       std::size_t from) {
         const auto hopeless = [&](const RunNode& r) {
             for (std::size_t q = 0; q < n.shards.size(); ++q)
-                if (!shards.possible[q] || all_.bound.memory(r.bound, shards.shard[q]) <= all_.room)
-                    return false;
+                if (!shards[q] || all_.bound.memory(r.bound, *shards[q]) <= all_.room) return false;
             reject_layouts(ProblemCode::out_of_memory, n.shards.size(), index_of(n, r.run, 0));
             return true;
         };
@@ -244,19 +203,19 @@ class Worker {
     // Fills left_ with the shardings that may be worth it, and counts the others.
     void choose(const RunNode& run, const RunBound& bound) {
         const SearchNode& n = all_.nodes.node[run.node];
-        const NodeShards& shards = all_.shards[run.node];
+        const std::vector<std::optional<ShardBound>>& shards = all_.shards[run.node];
         left_.clear();
         for (std::size_t q = 0; q < n.shards.size(); ++q) {
-            if (!shards.possible[q]) {
+            if (!shards[q]) {
                 left_.push_back({q, 0, 0});  // looked at for its reason
                 continue;
             }
-            const double memory = all_.bound.memory(bound, shards.shard[q]);
+            const double memory = all_.bound.memory(bound, *shards[q]);
             if (memory > all_.room) {
                 reject_layouts(ProblemCode::out_of_memory, 1, index_of(n, run.run, q));
                 continue;
             }
-            left_.push_back({q, all_.bound.time(bound, shards.shard[q]), memory});
+            left_.push_back({q, all_.bound.time(bound, *shards[q]), memory});
         }
         keep_worthy();
     }
@@ -273,10 +232,10 @@ class Worker {
         choose(run, run.bound);
         if (left_.empty()) return;
         // One replay gives the makespan of all shardings: their costs are the same.
-        lay_out(all_.plan, whole_states(n, run.run), plan_);
+        lay_out(all_.plan, whole_states(all_.plan, all_.nodes, n, run.run), plan_);
         Timeline& kept = timelines_.of(shape_of(plan_, microbatches_of(plan_)));
         std::swap(whole_.timeline, kept);
-        evaluate(plan_, whole_, kReplayed);
+        evaluate(plan_, whole_, kReplayedAlone);
         try_shardings(n, run);
         std::swap(whole_.timeline, kept);
     }
@@ -288,8 +247,8 @@ class Worker {
             RunBound sharper = run.bound;
             sharper.makespan = std::max(sharper.makespan, whole_.timeline.makespan);
             for (Left& l : left_)
-                if (all_.shards[run.node].possible[l.shard])
-                    l.time_s = all_.bound.time(sharper, all_.shards[run.node].shard[l.shard]);
+                if (const auto& shard = all_.shards[run.node][l.shard])
+                    l.time_s = all_.bound.time(sharper, *shard);
             keep_worthy();
         }
         std::sort(left_.begin(), left_.end(), [](const Left& a, const Left& b) {
@@ -373,6 +332,7 @@ class Worker {
     Best best_;
     std::uint64_t seen_ = 0;
     std::vector<RunNode> found_;
+    NodeBounds bounds_;
     std::vector<Left> left_;
     SearchCounts counts_;
     Rejected rejected_;

@@ -147,7 +147,6 @@ SoftwareFacts read_software(std::string_view text, const std::string& path) {
     r.read("cp_hidden", f.cp_hidden);
     r.read("dp_hidden", f.dp_hidden);
     r.read("gathers_ahead", f.gathers_ahead);
-    r.read("keeps_head", f.keeps_head);
     r.read("bucket_numbers", f.bucket_numbers);
     r.read("bucket_numbers_of_rank", f.bucket_numbers_of_rank);
     r.read("step_s", f.step_s);

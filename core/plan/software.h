@@ -52,7 +52,6 @@ struct SoftwareFacts {
     double tp_hidden = 1, cp_hidden = 1, dp_hidden = 1;
     // ZeRO-3 gathers the weights of a layer so many layers before it computes.
     std::int64_t gathers_ahead = 1;
-    bool keeps_head = false;  // ZeRO-3 does not let go of the head between its forward and its backward
     // Gradients and parameters that move once a step go in buckets of the larger of these: of so many
     // numbers, and of so many times the data-parallel ranks. 0: a bucket a layer.
     double bucket_numbers = 0, bucket_numbers_of_rank = 0;

@@ -266,6 +266,24 @@ LaneUnit sum_of(const LaneUnits& units) {
     return all;
 }
 
+// No call waits longer than it takes. Where the compute waited while a layer's own calls had the lane, the
+// rest is that of the other calls of the lane.
+void keep_below(const LaneUnit& most, EnumArray<LaneCall, LaneSeconds>& waited) {
+    for (const TrafficLane lane : all_of<TrafficLane>()) {
+        double rest = 0;
+        for (const LaneCall c : all_of<LaneCall>()) {
+            const double over = std::max(waited[c][lane] - most.call[c][lane], 0.0);
+            waited[c][lane] -= over;
+            rest += over;
+        }
+        for (const LaneCall c : all_of<LaneCall>()) {
+            const double more = std::min(rest, most.call[c][lane] - waited[c][lane]);
+            waited[c][lane] += more;
+            rest -= more;
+        }
+    }
+}
+
 }  // namespace
 
 double hiding_microbatches(const Plan& plan, const ScheduleShape& shape, double microbatches) {
@@ -284,12 +302,11 @@ StateTraffic::StateTraffic(const ResolvedPlan& resolved, const Comm& comm, const
         if (!is_state_row(o)) continue;
         Row row;
         row.call = lane_call(o), row.lane = lane_of(o), row.operation = i;
-        row.experts = o.group == GroupKind::edp;
         row.by_layer = o.scope == Scope::layer;
         row.in_passes = o.each == GradientReduction::micro_batch;
         row.forward = before_forward(o);
         row.rounds = std::max(o.rounds, 1.0);
-        const double numbers = row.experts ? comm.reduced.experts.all() : comm.reduced.dense.all();
+        const double numbers = numbers_of(o, comm.reduced);
         row.per_number = numbers > 0 ? o.call_s * o.calls / row.rounds / numbers : 0;
         rows_.push_back(row);
         (row.in_passes ? in_passes_ : in_step_) = true;
@@ -305,11 +322,11 @@ double StateTraffic::hidden_share() const {
     return r_.plan.training.overlap.dp && rules().rate > 0 ? r_.software.dp_hidden : 0;
 }
 
-StateTraffic::Calls StateTraffic::calls_of(double dense, double experts, bool forward, bool in_passes) const {
+StateTraffic::Calls StateTraffic::calls_of(const StageNumbers& numbers, bool forward, bool in_passes) const {
     Calls out{};
     for (const Row& row : rows_)
         if (row.forward == forward && row.in_passes == in_passes)
-            out[row.call][row.lane] += row.per_number * (row.experts ? experts : dense);
+            out[row.call][row.lane] += row.per_number * numbers_of(comm_.operations[row.operation], numbers);
     return out;
 }
 
@@ -327,7 +344,7 @@ LaneUnit StateTraffic::layer_unit(int type, bool forward, bool recomputed) const
         for (const TrafficLane lane : all_of<TrafficLane>()) u.taken[lane] += taken_[type][2][lane];
     }
     const HeldLayer& held = comm_.held.of(type);
-    u.call = calls_of(held.dense.all(), held.experts.all(), forward, true);
+    u.call = calls_of({held.dense, held.experts}, forward, true);
     return u;
 }
 
@@ -336,24 +353,24 @@ LaneUnit StateTraffic::end_unit(const ChunkLayers& k, bool embedding, bool forwa
     const auto pass_of = [&](const PassTime& t) { return pass(t, forward); };
     const Phase phase = forward ? Phase::forward : Phase::backward;
     LaneUnit u;
-    double numbers = 0;
+    StageNumbers numbers;
     if (embedding) {
         u.works = pass_of(work_.times.embedding);
         u.compute = u.works + work_.embedding.sum(phase);
-        numbers = held.embedding.all();
+        numbers.dense = held.embedding;
     } else {
         if (k.last) {
             u.works = pass_of(work_.times.head) * head_passes(r_.plan.model);
             u.compute = work_.head.sum(phase);
-            numbers = held.head.all();
+            numbers.dense = held.head;
         }
         u.works += pass_of(work_.times.mtp) * k.mtp;
         u.compute += u.works;
-        numbers += held.mtp.all() * k.mtp;
+        numbers.dense.add(held.mtp, k.mtp);
+        const bool embeds = k.mtp > 0 || (k.last && r_.plan.model.tied_embeddings);
+        if (embeds && !k.first && comm_.embedding_copies > 0) numbers.dense.other += held.word_embedding;
     }
-    u.call = calls_of(numbers, 0, forward, true);
-    // Software that does not let go of the head after its forward gathers nothing for its backward.
-    if (!embedding && !forward && r_.software.keeps_head) u.call[LaneCall::gather] = {};
+    u.call = calls_of(numbers, forward, true);
     return u;
 }
 
@@ -402,7 +419,11 @@ LaneUnits StateTraffic::units_of_step(const TimelineCosts& costs, bool forward) 
     const int device = comm_.busiest_device, chunks = stages.chunks;
     const double window = hiding_microbatches(
         r_.plan, r_.shape, static_cast<double>(std::max<std::int64_t>(r_.microbatches, 1)));
-    const double dense = comm_.reduced.dense.all() / chunks, experts = comm_.reduced.experts.all() / chunks;
+    const double numbers = (comm_.reduced.dense.all() + comm_.reduced.experts.all()) / chunks;
+    Calls in_pass = calls_of(comm_.reduced, forward, true), once = calls_of(comm_.reduced, forward, false);
+    for (Calls* calls : {&in_pass, &once})
+        for (LaneSeconds& call : *calls)
+            for (double& s : call) s /= chunks;
     LaneUnits out;
     for (int i = 0; i < chunks && out.size() + 2 < LaneUnits::most(); ++i) {
         const int c = forward ? i : chunks - 1 - i;
@@ -421,14 +442,13 @@ LaneUnits StateTraffic::units_of_step(const TimelineCosts& costs, bool forward) 
                 if (!forward) all.taken[lane] += k.recomputed[t] * taken_[t][2][lane];
             }
         }
+        for (const LaneSeconds& call : in_pass)
+            for (const TrafficLane lane : all_of<TrafficLane>()) all.taken[lane] += call[lane];
         LaneUnit rest = all;  // the other micro-batches of the group
         rest.compute *= window - 1, rest.works *= window - 1;
         for (double& t : rest.taken) t *= window - 1;
-        const Calls in_pass = calls_of(dense, experts, forward, true);
-        for (const LaneSeconds& call : in_pass)
-            for (const TrafficLane lane : all_of<TrafficLane>()) all.taken[lane] += call[lane];
-        all.call = calls_of(dense, experts, forward, false);
-        const LaneUnit bucket = part_of(all, bucket_count(dense + experts, std::max(k.layers(), 1.0)));
+        all.call = once;
+        const LaneUnit bucket = part_of(all, bucket_count(numbers, std::max(k.layers(), 1.0)));
         if (!forward && window > 1) out.push_back(rest);
         out.push_back(bucket);
         if (forward && window > 1) out.push_back(rest);
@@ -443,8 +463,9 @@ StateWaits StateTraffic::waits_of(const LaneUnits& units, bool forward, bool in_
     for (LaneUnit& u : hide)
         for (LaneSeconds& call : u.call)
             for (double& s : call) s *= share;
-    const LaneTimes times = share > 0 ? run_lanes({hide.begin(), hide.end()}, rules()) : LaneTimes{};
+    LaneTimes times = share > 0 ? run_lanes({hide.begin(), hide.end()}, rules()) : LaneTimes{};
     const LaneUnit all = sum_of(units);
+    keep_below(sum_of(hide), times.waited);
     (forward ? out.slowed.forward : out.slowed.backward) = times.slowed;
     for (int i = 0; i < rows_.size(); ++i) {
         const Row& row = rows_[i];
@@ -455,14 +476,14 @@ StateWaits StateTraffic::waits_of(const LaneUnits& units, bool forward, bool in_
             if (other.forward != forward || other.in_passes != in_passes || other.call != row.call
                 || other.lane != row.lane)
                 continue;
-            const double numbers = other.experts ? comm_.reduced.experts.all() : comm_.reduced.dense.all();
-            same += other.per_number * numbers;
-            if (&other == &row) own = other.per_number * numbers;
+            const double seconds =
+                other.per_number * numbers_of(comm_.operations[other.operation], comm_.reduced);
+            same += seconds;
+            if (&other == &row) own = seconds;
         }
         const double part = same > 0 ? own / same : 0;
         double& waits = out.row[static_cast<std::size_t>(i)];
         waits = part * ((1 - share) * all.call[row.call][row.lane] + times.waited[row.call][row.lane]);
-        waits = std::min(waits, part * all.call[row.call][row.lane]);
         (forward ? out.forward : out.backward) += waits;
         WaitsBecause& why = out.because[static_cast<std::size_t>(i)];
         if (share <= 0) {

@@ -123,14 +123,14 @@ class StateTraffic {
     struct Row {
         LaneCall call = LaneCall::gather;
         TrafficLane lane = TrafficLane::fast;
-        bool experts = false, forward = false, by_layer = false, in_passes = false;
+        bool forward = false, by_layer = false, in_passes = false;
         double rounds = 1;
         double per_number = 0;  // seconds of a round for each number that a device holds
         std::size_t operation = 0;
     };
     using Calls = EnumArray<LaneCall, LaneSeconds>;
 
-    [[nodiscard]] Calls calls_of(double dense, double experts, bool forward, bool in_passes) const;
+    [[nodiscard]] Calls calls_of(const StageNumbers& numbers, bool forward, bool in_passes) const;
     [[nodiscard]] LaneUnit layer_unit(int type, bool forward, bool recomputed) const;
     [[nodiscard]] LaneUnit end_unit(const ChunkLayers& k, bool embedding, bool forward) const;
     [[nodiscard]] double bucket_count(double numbers, double layers) const;

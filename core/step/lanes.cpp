@@ -18,20 +18,33 @@ constexpr int kMostBusy = 512;
 constexpr int kFewBusy = 16;       // more of them are no steady state
 constexpr int kMostPending = 512;  // units of a pass
 
+// Says which call has a lane, and until when.
+struct Holds {
+    Busy time;
+    LaneCall call = LaneCall::gather;
+};
+
 // This is one lane: when it is free, and when from now on it is busy with calls that slow the compute next to
 // them.
 struct Queue {
     double free = 0, last_end = 0;
     ShortList<Busy, kMostBusy> busy;
+    ShortList<Holds, kMostBusy> holds;  // one after the other, like calls that follow each other as one
 
     // Puts a call at the end of the queue; returns its start.
-    double put(double issued, double seconds) {
+    double put(LaneCall call, double issued, double seconds) {
         const double start = std::max(free, issued);
         free = last_end = start + seconds;
-        if (busy.size() > 0 && (busy.back().to == start || busy.size() == kMostBusy))
+        const bool follows = busy.size() > 0 && busy.back().to == start;
+        if (follows || busy.size() == kMostBusy)
             busy[busy.size() - 1].to = free;
         else
             busy.push_back({start, free});
+        const bool like = follows && holds.size() > 0 && holds.back().call == call;
+        if (like || holds.size() == kMostBusy)
+            holds[holds.size() - 1].time.to = free;
+        else
+            holds.push_back({{start, free}, call});
         return start;
     }
     void forget_before(double time) {
@@ -39,10 +52,15 @@ struct Queue {
         for (const Busy& b : busy)
             if (b.to > time) busy[kept++] = b;
         busy.resize(kept);
+        kept = 0;
+        for (const Holds& h : holds)
+            if (h.time.to > time) holds[kept++] = h;
+        holds.resize(kept);
     }
     void shift(double by) {
         free += by, last_end += by;
         for (Busy& b : busy) b.from += by, b.to += by;
+        for (Holds& h : holds) h.time.from += by, h.time.to += by;
     }
 };
 
@@ -92,7 +110,7 @@ class Walk {
         double end = issued;
         for (const TrafficLane lane : all_of<TrafficLane>()) {
             if (!(seconds[lane] > 0)) continue;
-            const double start = queue_[lane].put(issued, seconds[lane]);
+            const double start = queue_[lane].put(call, issued, seconds[lane]);
             end = std::max(end, start + seconds[lane]);
             if (blocks_ != nullptr)
                 blocks_->push_back({false, false, lane, call, unit, issued, start, start + seconds[lane], 0});
@@ -181,7 +199,7 @@ class Walk {
         // Behind the embedding, which is only read, nothing can hide either.
         constexpr double kNothing = 0.1;
         const double own = unit.gather()[lane];
-        wait(LaneCall::gather, lane, waits,
+        wait(lane, {now_, ready.end[lane]}, LaneCall::gather,
              unit_ == 0 || window_ < kNothing * own ? WaitsBecause::nothing_to_hide_behind
              : own <= window_                       ? WaitsBecause::card_busy
                                                     : WaitsBecause::longer_than_window);
@@ -220,24 +238,39 @@ class Walk {
         out_.end = now_;
         if (!(tail > 0)) return;
         out_.end += tail;
-        double all = 0;
-        EnumArray<LaneCall, double> of{};
-        for (const LaneUnit& u : units_)
-            for (const LaneCall c : {LaneCall::scatter, LaneCall::reduce}) {
-                of[c] += u.call[c][lane] * static_cast<double>(u.times);
-                all += u.call[c][lane] * static_cast<double>(u.times);
-            }
-        if (!(all > 0)) return wait(LaneCall::gather, lane, tail, WaitsBecause::longer_than_window);
+        const LaneCall last = queue_[lane].holds.back().call;
         const double own =
             std::min(last_->call[LaneCall::scatter][lane] + last_->call[LaneCall::reduce][lane], tail);
-        for (const LaneCall c : {LaneCall::scatter, LaneCall::reduce}) {
-            wait(c, lane, own * of[c] / all, WaitsBecause::nothing_to_hide_behind);
-            wait(c, lane, (tail - own) * of[c] / all,
-                 shared_[lane] ? WaitsBecause::card_busy : WaitsBecause::longer_than_window);
-        }
+        wait(lane, {now_, out_.end - own}, last,
+             shared_[lane] ? WaitsBecause::card_busy : WaitsBecause::longer_than_window);
+        wait(lane, {out_.end - own, out_.end}, last, WaitsBecause::nothing_to_hide_behind);
     }
 
-    void wait(LaneCall call, TrafficLane lane, double seconds, WaitsBecause why) {
+    // Counts the compute's wait for this lane by the call that has the lane meanwhile. Where none has it,
+    // what it waits for waits for the other lane itself.
+    void wait(TrafficLane lane, const Busy& time, LaneCall waits_for, WaitsBecause why) {
+        double at = time.from;
+        for (const Holds& h : queue_[lane].holds) {
+            if (h.time.to <= at || h.time.from >= time.to) continue;
+            wait_for_other(lane, {at, h.time.from}, waits_for, why);
+            at = std::min(h.time.to, time.to);
+            count(h.call, lane, at - std::max(h.time.from, time.from), why);
+        }
+        wait_for_other(lane, {at, time.to}, waits_for, why);
+    }
+    void wait_for_other(TrafficLane lane, const Busy& time, LaneCall waits_for, WaitsBecause why) {
+        double rest = time.to - time.from;
+        if (!(rest > 0)) return;
+        const TrafficLane other = lane == TrafficLane::card ? TrafficLane::fast : TrafficLane::card;
+        for (const Holds& h : queue_[other].holds) {
+            const double had = std::min(h.time.to, time.to) - std::max(h.time.from, time.from);
+            if (!(had > 0)) continue;
+            count(h.call, other, had, why);
+            rest -= had;
+        }
+        if (rest > 0) count(waits_for, lane, rest, why);
+    }
+    void count(LaneCall call, TrafficLane lane, double seconds, WaitsBecause why) {
         out_.waited[call][lane] += seconds;
         out_.because[call][why] += seconds;
     }

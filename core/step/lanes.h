@@ -46,8 +46,8 @@ struct LaneRules {
     std::int64_t ahead = 1;
 };
 
-// Holds the seconds of a pass. `waited` is by what the compute waits for, and on which lane; compute, waits
-// and `slowed` sum to `end`.
+// Holds the seconds of a pass. `waited` is by the call that has the lane while the compute waits for it: a
+// gather may queue behind a scatter. Compute, waits and `slowed` sum to `end`.
 struct LaneTimes {
     double end = 0;
     double slowed = 0;  // that compute takes longer next to traffic

@@ -20,9 +20,8 @@ namespace {
 
 // Returns the bytes of a row for other numbers than those that it was listed with.
 double message_of(const Operation& o, const StageNumbers& listed, const StageNumbers& other) {
-    const double dense = other.dense.all(), experts = other.experts.all();
-    const double was = o.group == GroupKind::edp ? listed.experts.all() : listed.dense.all();
-    return was > 0 ? o.message_bytes * ((o.group == GroupKind::edp ? experts : dense) / was) : 0;
+    const double was = numbers_of(o, listed);
+    return was > 0 ? o.message_bytes * (numbers_of(o, other) / was) : 0;
 }
 
 double seconds(const Plan& plan, Routes& routes, const Comm& comm, const StateShards& shards,
@@ -138,8 +137,8 @@ ChunkCost chunk_cost(const Plan& plan, const StepWork& work, const ChunkLayers& 
     return cost_of(plan, work, k, work_of(plan, work, k));
 }
 
-void compute_costs(const ResolvedPlan& r, const PartsByType& parts, Comm& comm, bool report, StepWork& work,
-                   TimelineCosts& out) {
+void compute_costs(const ResolvedPlan& r, const PartsByType& parts, Comm& comm, bool report, bool state_waits,
+                   StepWork& work, TimelineCosts& out) {
     const Plan& plan = r.plan;
     work.clear();
     work.microbatches = static_cast<double>(r.microbatches);
@@ -159,7 +158,7 @@ void compute_costs(const ResolvedPlan& r, const PartsByType& parts, Comm& comm, 
     const StateTraffic state(r, comm, work);
     for (const ChunkLayers& k : stages.chunk_kinds) {
         ChunkWork& c = work.chunk.emplace_back(work_of(plan, work, k));
-        state.wait_in_passes(k, c);
+        if (state_waits) state.wait_in_passes(k, c);
         c.cost = cost_of(plan, work, k, c);
     }
     out.chunk.resize(stages.chunk_kind.size());

@@ -131,10 +131,11 @@ struct StepWork {
 };
 
 // Times every call of `comm` and fills the costs of each chunk, which run_timeline replays. With `report` it
-// also counts the rows for the device that works longest. Exposure of gradients and parameters is left to
+// also counts the rows for the device that works longest; without `state_waits` no chunk waits for data
+// parallelism. Exposure of gradients and parameters is left to
 // compute_step, which knows how long a step has room for them.
 void compute_costs(const ResolvedPlan& resolved, const PartsByType& parts, Comm& comm, bool report,
-                   StepWork& work, TimelineCosts& out);
+                   bool state_waits, StepWork& work, TimelineCosts& out);
 
 // Returns the seconds of one micro-batch on a chunk of these layers.
 [[nodiscard]] ChunkCost chunk_cost(const Plan& plan, const StepWork& work, const ChunkLayers& k);

@@ -179,6 +179,14 @@ TEST_CASE("a pass takes as long as a simulation of its lanes, whether its layers
         for (const auto& kind : closed.because)
             for (const double s : kind) reasons += s;
         CHECK(reasons == near(closed.waits(), 1e-9));
+        // No call is waited for longer than it has its lane.
+        const bool shares = std::any_of(units.begin(), units.end(), [](const LaneUnit& u) {
+            return u.taken[TrafficLane::fast] > 0 || u.taken[TrafficLane::card] > 0;
+        });
+        for (const LaneCall c : all_of<LaneCall>())
+            for (const TrafficLane l : all_of<TrafficLane>())
+                if (!shares)
+                    CHECK(closed.waited[c][l] <= serial.waited[c][l] * (1 + 1e-9) + 1e-9 * closed.end);
         hid += closed.end < serial.end * (1 - 1e-9) ? 1 : 0;
         waited += closed.waits() > 0 ? 1 : 0;
     }
@@ -350,11 +358,21 @@ TEST_CASE(
         return figures(p);
     };
     // look3/9_lanes: 0.79 of 3.72 s at 2K tokens a GPU, 72.5 ms of 11.2 s at 8K, 73.9 ms as HSDP over 8
-    // nodes. Its times of layers were those of the day it was drawn.
+    // nodes. Its times of layers were those of the day it was drawn, and it keeps the head from the forward to
+    // the backward: its second gather, behind which nothing is, is not in those figures.
+    const auto without_head = [](const Evaluation& e) {
+        double head = 0;
+        for (const Operation& o : e.comm.operations)
+            if (o.what == What::parameters_again_for_the_backward)
+                head += o.time_s * e.comm.held.head.all() / e.comm.reduced.dense.all();
+        return waits_of_state(e) - head;
+    };
     const Evaluation short_samples = step(2048, 1024), long_samples = step(8192, 1024),
                      copies = step(8192, 64);
-    CHECK(waits_of_state(short_samples) == near(0.79, 0.3));
-    CHECK(waits_of_state(long_samples) == near(0.0725, 0.05));
-    CHECK(waits_of_state(copies) == near(0.0739, 0.05));
+    // Where the wire is the wall, the step is the wire's: faster products wait longer for it.
+    CHECK(short_samples.step->time_s == near(3.72, 0.05));
+    CHECK(without_head(short_samples) > 0.7);
+    CHECK(without_head(long_samples) == near(0.0725, 0.05));
+    CHECK(without_head(copies) == near(0.0739, 0.05));
     CHECK(step(2048, 64).step->time_s < short_samples.step->time_s);
 }

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <map>
+#include <random>
 #include <set>
 #include <utility>
 
@@ -177,10 +178,61 @@ std::set<Pair> pareto(const std::vector<Point>& fit) {
     return out;
 }
 
+// Looks at the layouts of the space, or at those that are drawn: none may take less time or memory than its
+// bounds say. Returns how many it looked at.
+std::int64_t no_layout_below_its_bounds(const Plan& plan, const SearchSpace& space, double nodes_drawn = 1,
+                                        double layouts_drawn = 1) {
+    std::mt19937 random(29);
+    const auto drawn = [&](double share) {
+        return share >= 1 || std::uniform_real_distribution<double>(0, 1)(random) < share;
+    };
+    const SearchNodes nodes = nodes_of(plan, space);
+    const BoundOf of(plan);
+    Plan laid = plan;
+    Evaluation e, whole;
+    NodeBounds bounds;
+    std::int64_t looked_at = 0;
+    for (const SearchNode& n : nodes.node) {
+        if (!drawn(nodes_drawn)) continue;
+        bound_node(plan, nodes, n, of, laid, e, bounds);
+        for (std::size_t r = 0; r < bounds.run.size(); ++r) {
+            if (!bounds.run[r].possible() || !drawn(layouts_drawn)) continue;
+            lay_out(plan, whole_states(plan, nodes, n, r), laid);
+            evaluate(laid, whole, {.report = false, .state_waits = false});
+            RunBound replayed = bounds.run[r].bound;
+            if (!whole.timeline.empty() && whole.timeline.complete)
+                replayed.makespan = std::max(replayed.makespan, whole.timeline.makespan);
+            for (std::size_t q = 0; q < n.shards.size(); ++q) {
+                lay_out(plan, nodes.choice(n, r, q), laid);
+                evaluate(laid, e);
+                if (!e.step) continue;
+                ++looked_at;
+                REQUIRE(bounds.shard[q].has_value());
+                const LayoutChoice c = nodes.choice(n, r, q);
+                CAPTURE(c.tp);
+                CAPTURE(c.cp);
+                CAPTURE(c.pp);
+                CAPTURE(c.ep);
+                CAPTURE(c.etp);
+                CAPTURE(c.dp_shard);
+                CAPTURE(c.zero);
+                CAPTURE(c.virtual_stages);
+                CAPTURE(name_of(c.schedule));
+                CAPTURE(name_of(c.recompute.kind));
+                CHECK(of.memory(bounds.run[r].bound, *bounds.shard[q]) <= e.memory.peak());
+                CHECK(of.time(bounds.run[r].bound, *bounds.shard[q]) <= e.step->time_s);
+                CHECK(of.time(replayed, *bounds.shard[q]) <= e.step->time_s);
+            }
+        }
+    }
+    return looked_at;
+}
+
 void same_as_brute_force(const Plan& plan, const SpaceRequest& request, double headroom) {
     std::optional<SpaceError> error;
     const SearchSpace space = search_space(plan, request, error);
     REQUIRE_MESSAGE(!error, error->message);
+    CHECK(no_layout_below_its_bounds(plan, space) > 100);
     const BruteForce all = brute_force(plan, space, headroom);
     CAPTURE(plan.model.name);
     CAPTURE(all.layouts);
@@ -276,6 +328,38 @@ TEST_CASE("a search for a software finds what brute force finds among what it ru
                       "ep=1,8", "tp=1,2", "schedule=1f1b,zb-v", "zero=1,3"}),
             0.1);
     }
+}
+
+constexpr GradientReduction kReductions[]{GradientReduction::by_software, GradientReduction::step,
+                                          GradientReduction::run, GradientReduction::micro_batch};
+
+// Changes what decides how a step's traffic hides.
+Plan with_other_traffic(Plan plan, std::mt19937& random) {
+    plan.training.software = all_of<Software>()[random() % kEnumCount<Software>];
+    plan.training.overlap.dp = random() % 3 != 0;
+    plan.training.overlap.pp = random() % 3 != 0;
+    plan.layout.gradient_reduction = kReductions[random() % 4];
+    if (random() % 4 == 0) plan.training.straggler_cv = 0.05;
+    if (random() % 4 == 0) plan.training.micro_batch *= 2;
+    return plan;
+}
+
+TEST_CASE("no layout near a shipped plan, or one like it, takes less than its bounds say") {
+    std::mt19937 random(37);
+    std::int64_t looked_at = 0;
+    for (const Presets::Entry& entry : test::presets().list(PresetKind::plan))
+        for (const bool changed : {false, true}) {
+            const Plan own = test::presets().plan(entry.id);
+            const Plan plan = changed ? with_other_traffic(own, random) : own;
+            CAPTURE(entry.id);
+            CAPTURE(changed);
+            std::optional<SpaceError> error;
+            const SearchSpace space = search_space(plan, of_any_software({}), error);
+            REQUIRE(!error);
+            const double nodes = static_cast<double>(nodes_of(plan, space).node.size());
+            looked_at += no_layout_below_its_bounds(plan, space, (test::kSanitized ? 3 : 12) / nodes, 0.05);
+        }
+    CHECK(looked_at > (test::kSanitized ? 2000 : 20000));
 }
 
 TEST_CASE("what a search finds is what report says of the same plan, to the last digit") {
