@@ -274,17 +274,79 @@ void shards_over_slow_tier(Advice& a) {
     offer_or_withdraw(a, p, *c);
 }
 
-void thousands_of_shards(Advice& a) {
-    constexpr std::int64_t kMany = 1024;
+// Returns the plan on one of `parts` parts of its GPUs, with the same batch for each of them: its states are
+// sharded over all ranks of data parallelism, or over groups of `shard`. Returns nullopt where it does not
+// divide.
+std::optional<Plan> part_of(const Plan& plan, std::int64_t parts, std::int64_t shard) {
+    const std::int64_t dp = data_parallel(plan);
+    if (dp % parts != 0 || plan.cluster.gpus % parts != 0 || plan.training.global_batch % parts != 0)
+        return std::nullopt;
+    Plan q = plan;
+    const std::int64_t ranks = dp / parts;
+    if (shard == 0) shard = ranks;
+    if (ranks % shard != 0) return std::nullopt;
+    q.cluster.gpus /= parts, q.training.global_batch /= parts;
+    q.layout.dp_shard = shard, q.layout.dp_replicate = ranks / shard;
+    return q;
+}
+
+// Says down to which size, halved and halved again, groups of `shard` are faster than one over all ranks, by
+// as much as Fastest::better_than asks for.
+std::string sizes_text(const Plan& plan, std::int64_t shard) {
+    const auto seconds = [](const std::optional<Plan>& q) -> std::optional<double> {
+        if (!q) return std::nullopt;
+        const Evaluation e = evaluate(*q, {.timeline = false, .messages = false, .report = false});
+        return e.step ? std::optional(e.step->time_s) : std::nullopt;
+    };
+    constexpr double kFaster = 0.99;
+    std::int64_t holds = 1, fails = 0;
+    for (std::int64_t parts = 2; fails == 0; parts *= 2) {
+        const auto all = seconds(part_of(plan, parts, 0)), groups = seconds(part_of(plan, parts, shard));
+        if (!all || !groups) break;
+        (*groups < kFaster * *all ? holds : fails) = parts;
+    }
+    const std::int64_t gpus = plan.cluster.gpus;
+    if (holds > 1)
+        return sentence(
+            " With the same batch for each GPU, such groups save a hundredth of the step or more down to ",
+            gpus / holds, " GPUs", fails > 0 ? sentence(", not at ", gpus / fails) : "", ".");
+    if (fails > 0)
+        return sentence(" At ", gpus / fails,
+                        " GPUs, with the same batch for each, they save less than a hundredth.");
+    return {};
+}
+
+void many_shards(Advice& a) {
+    constexpr std::int64_t kSeveral = 32, kMany = 1024;
     const GroupSummary& s = shard_group(a);
-    if (a.plan.layout.zero != 3 || s.degree < kMany) return;
-    Advised& p = a.add(Severity::warning, Rule::advice, ProblemCode::fsdp_many_ranks, "/layout/dp_shard");
-    say(p, "FSDP over ", s.degree, " ranks: a ring of that length takes ", s.degree - 1, " steps of ",
-        a.before(Measure::ring_piece), " each; latency by itself is ", a.before(Measure::ring_latency_s),
-        " a collective, ", a.before(Measure::ring_latency_step_s), " a step.");
+    const Layout& l = a.plan.layout;
+    if (l.zero != 3 || l.dp_shard == 1 || s.slowest_tier == 0 || s.degree < kSeveral) return;
+    const bool many = s.degree >= kMany;
+    const bool said = std::any_of(a.out.begin(), a.out.end(), [](const Advised& p) {
+        return p.code == ProblemCode::hsdp_keeps_shards_inside;
+    });
+    if (!many && said) return;
     Fastest fastest(a);
-    consider_hsdp(a, fastest, std::min<std::int64_t>(a.plan.layout.dp_shard - 1, kMany / 2));
-    if (const Candidate* c = fastest.better_than(a.base.step->time_s)) offer(a, p, *c);
+    consider_hsdp(a, fastest, std::min<std::int64_t>(l.dp_shard - 1, kMany / 2));
+    const Candidate* c = fastest.better_than(a.base.step->time_s);
+    if (!many && c == nullptr) return;
+    Advised& p = a.add(many ? Severity::warning : Severity::info, Rule::advice, ProblemCode::fsdp_many_ranks,
+                       "/layout/dp_shard");
+    if (many)
+        say(p, "FSDP over ", s.degree, " ranks: a ring of that length takes ", s.degree - 1, " steps of ",
+            a.before(Measure::ring_piece), " each; latency by itself is ", a.before(Measure::ring_latency_s),
+            " a collective, ", a.before(Measure::ring_latency_step_s), " a step.");
+    else
+        say(p, "FSDP over ", s.degree, " ranks, at most ", s.per_fast_domain, " of them in one ",
+            tier_name(a.plan.cluster, 0), " domain: the step waits ",
+            a.before(Measure::group_exposed_s, GroupKind::dp_shard), " for gathers and reductions.");
+    if (c == nullptr) return;
+    if (!offer(a, p, *c)) {
+        if (!many) a.out.pop_back();
+        return;
+    }
+    Plan fixed = a.plan;
+    if (apply_in_core(fixed, p.fix)) say_help(p, sizes_text(a.plan, fixed.layout.dp_shard));
 }
 
 // Says in words what the plan does between the micro-batches of a step.
@@ -339,7 +401,7 @@ void shard_axis_that_shards_nothing(Advice& a) {
 
 void advise_sharding(Advice& a) {
     shards_over_slow_tier(a);
-    thousands_of_shards(a);
+    many_shards(a);
     pipeline_with_sharded_parameters(a);
     shard_axis_that_shards_nothing(a);
 }

@@ -104,6 +104,39 @@ TEST_CASE("a thousand FSDP ranks are warned of with the ring's latency") {
     CHECK(found->message.find("5.12 ms a collective") != std::string::npos);  // 1,023 x 5 us
 }
 
+TEST_CASE("FSDP over many nodes is shown HSDP where it wins, and from which size") {
+    const auto fsdp = [](std::int64_t gpus, std::int64_t shard) {
+        Plan p = test::presets().plan("hsdp-64");
+        p.model = test::presets().model("llama-3.1-70b");
+        p.layout = {};
+        p.layout.zero = 3, p.layout.dp_shard = shard, p.layout.dp_replicate = gpus / shard;
+        p.training.sequence_length = 2048, p.training.micro_batch = 1, p.training.global_batch = gpus;
+        p.training.recompute = Recompute::full, p.training.software = Software::torchtitan;
+        p.cluster.gpus = gpus;
+        return p;
+    };
+    const auto saves = [&](std::int64_t gpus, std::int64_t shard) {
+        return 1 - evaluate(fsdp(gpus, shard)).step->time_s / evaluate(fsdp(gpus, gpus)).step->time_s;
+    };
+    const Plan p = fsdp(1024, 1024);
+    const auto found = advice_on(p, ProblemCode::fsdp_many_ranks);
+    REQUIRE(found);
+    const std::int64_t shard = mended(p, *found).layout.dp_shard;
+    CHECK(shard < 1024);
+    std::int64_t least = 1024;
+    while (least > shard && saves(least / 2, shard) > 0.01) least /= 2;
+    CHECK(least < 1024);
+    CHECK(found->help.find("down to " + std::to_string(least) + " GPUs, not at " + std::to_string(least / 2))
+          != std::string::npos);
+    // The sentence of fewer ranks, and none where it saves less than 1 %.
+    const auto fewer = advice_on(fsdp(512, 512), ProblemCode::fsdp_many_ranks);
+    REQUIRE(fewer);
+    CHECK(fewer->severity == Severity::info);
+    CHECK(saves(512, shard) > 0.01);
+    CHECK(saves(128, 64) < 0.01);
+    CHECK(!advice_on(fsdp(128, 128), ProblemCode::fsdp_many_ranks));
+}
+
 TEST_CASE("ZeRO-3 under a pipeline is shown what it sends, and what less sharding would") {
     Plan p = valid_plan();
     p.layout.zero = 3, p.training.global_batch = 512;

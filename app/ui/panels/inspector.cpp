@@ -284,9 +284,14 @@ void step_bar(Ui& ui, Rect& room, const StepBar& bar, const std::vector<StepSlic
     const float useful = bar.at_x(s.ideal_s), end = bar.at_x(s.time_s);
     c.line({all.x, braces.y + 1}, {useful - 1, braces.y + 1}, ui.theme().secondary);
     c.line({useful + 1, braces.y + 1}, {end, braces.y + 1}, ui.theme().secondary);
-    c.text_in({braces.x, braces.y + 3, braces.w, 15}, "useful: " + time_text(s.ideal_s), ui.style(11));
-    c.text_in({braces.x, braces.y + 3, braces.w, 15}, time_text(s.time_s - s.ideal_s) + " to win back",
-              ui.style(11, Tone::secondary), Align::right);
+    const Rect line{braces.x, braces.y + 3, braces.w, 15};
+    const TextStyle strong = ui.style(11), weak = ui.style(11, Tone::secondary);
+    const std::string needed = "useful: " + time_text(s.ideal_s), left = time_text(s.time_s - s.ideal_s);
+    constexpr float kApart = 8;
+    const bool has_room =
+        c.text_width(needed + left + " to win back", strong) + kApart <= line.w;  // else the brace says it
+    c.text_in(line, needed, strong);
+    c.text_in(line, left + (has_room ? " to win back" : " left"), weak, Align::right);
     room.cut_top(6);
 }
 

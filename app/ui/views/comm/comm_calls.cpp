@@ -82,6 +82,7 @@ std::string waits_text(double time_s) {
 struct RowWords {
     std::string axis, what, collective, over, link, calls, buffer;
     double sent = 0;
+    std::string_view because{};  // why it waits; empty: it does not, or it is a heading
 };
 
 constexpr int kBarColumn = 8;
@@ -92,7 +93,7 @@ class Lister {
     Lister(const Scene& scene, CallColumns columns, std::uint64_t closed, int stage)
         : scene_(scene), columns_(columns), closed_(closed), stage_(stage) {
         const auto number = [](const char* title) { return Table::Column{title, Shown::plain}; };
-        if (columns == CallColumns::all)
+        if (has_bars(columns))
             out_.table.columns = {{"axis"},           {"what"},        {"collective"},   number("over"),
                                   {"link"},           number("calls"), number("buffer"), number("sent"),
                                   {"time of a step"}, number("waits"), number("time")};
@@ -102,6 +103,7 @@ class Lister {
                                   number("time"),  number("exposed")};
         else
             out_.table.columns = {{"axis, what"}, number("sent"), number("time")};
+        if (columns == CallColumns::all_and_why) out_.table.columns.push_back({"waits because"});
     }
 
     CallRows list() {
@@ -196,14 +198,15 @@ class Lister {
         }
         out_.tone.push_back(made ? RowTone::plain : RowTone::faint);
         out_.longest_s = std::max(out_.longest_s, o.time_s);
-        add_words({.axis = columns_ == CallColumns::all ? std::string() : axis_label(o.group),
+        add_words({.axis = has_bars(columns_) ? std::string() : axis_label(o.group),
                    .what = what_and_where(o),
                    .collective = std::string(words_of(o.collective)),
                    .over = std::to_string(o.group_size),
                    .link = tier_label(scene_.plan.cluster, o.tier),
                    .calls = thousands(std::llround(o.count_per_step)),
                    .buffer = traffic_text(o.message_bytes),
-                   .sent = o.sent_bytes_per_rank},
+                   .sent = o.sent_bytes_per_rank,
+                   .because = words_of(o.waits_because)},
                   o.time_s, o.exposed_s, deep ? 3 : 2);
     }
 
@@ -215,7 +218,7 @@ class Lister {
                           waits = waits_text(exposed_s),
                           axis = w.axis.empty() ? w.axis : std::string(kSwatchRoom) + w.axis;
         auto& rows = out_.table.rows;
-        if (columns_ == CallColumns::all)
+        if (has_bars(columns_))
             rows.push_back({axis,
                             std::string(kSwatchRoom) + indent + w.what,
                             w.collective,
@@ -228,10 +231,14 @@ class Lister {
                             waits,
                             time});
         else if (columns_ == CallColumns::narrow)
-            rows.push_back({axis, w.what + "\n" + w.collective, w.calls, sent, time, waits});
+            rows.push_back({axis,
+                            w.what + "\n" + w.collective + (w.because.empty() ? "" : ", waits: ")
+                                + std::string(w.because),
+                            w.calls, sent, time, waits});
         else
             rows.push_back(
                 {w.what + "\n" + w.axis + (w.axis.empty() ? "" : ", ") + w.collective, sent, time});
+        if (columns_ == CallColumns::all_and_why) rows.back().emplace_back(std::string(w.because));
     }
 
     const Scene& scene_;
@@ -307,7 +314,8 @@ std::uint64_t closed_to_fit(const CallRows& all, std::size_t fit, RowsOf&& rows_
 }  // namespace
 
 void draw_comm_calls(Ui& ui, Rect room, Scene& scene, CommCallsState& state, std::uint64_t revision) {
-    const CallColumns columns = room.w >= 860   ? CallColumns::all
+    const CallColumns columns = room.w >= 1300  ? CallColumns::all_and_why
+                                : room.w >= 860 ? CallColumns::all
                                 : room.w >= 430 ? CallColumns::narrow
                                                 : CallColumns::slender;
     int stage = chosen_stage(scene);
@@ -337,7 +345,7 @@ void draw_comm_calls(Ui& ui, Rect room, Scene& scene, CommCallsState& state, std
         .tone = rows->tone,
         .paint = [&](Rect cell, std::size_t r,
                      std::size_t column) { return paint_cell(ui, *rows, closed, cell, r, column); },
-        .drawn_column = columns == CallColumns::all ? kBarColumn : -1};
+        .drawn_column = has_bars(columns) ? kBarColumn : -1};
     const int clicked = draw_table(ui, "comm.table", room, rows->table, state.table, selected, looks);
     if (clicked < 0) return;
     const CallRow& row = rows->row[static_cast<std::size_t>(clicked)];

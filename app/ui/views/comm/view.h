@@ -18,7 +18,11 @@
 
 namespace pentamesh::ui {
 
-enum class CallColumns : std::uint8_t { all, narrow, slender };
+// The widest form says in a column of its own why a call waits, the narrow one in its second line.
+enum class CallColumns : std::uint8_t { all_and_why, all, narrow, slender };
+[[nodiscard]] inline bool has_bars(CallColumns c) {
+    return c <= CallColumns::all;
+}
 
 // A row of the table: a heading, or one call.
 struct CallRow {
