@@ -369,7 +369,7 @@ TEST_CASE(
     };
     const Evaluation short_samples = step(2048, 1024), long_samples = step(8192, 1024),
                      copies = step(8192, 64);
-    // Where the wire is the wall, the step is the wire's: faster products wait longer for it.
+    // The wire is the wall there, and the step takes what it takes: faster products wait longer.
     CHECK(short_samples.step->time_s == near(3.72, 0.05));
     CHECK(without_head(short_samples) > 0.7);
     CHECK(without_head(long_samples) == near(0.0725, 0.05));
