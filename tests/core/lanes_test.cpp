@@ -358,8 +358,8 @@ TEST_CASE(
         return figures(p);
     };
     // look3/9_lanes: 0.79 of 3.72 s at 2K tokens a GPU, 72.5 ms of 11.2 s at 8K, 73.9 ms as HSDP over 8
-    // nodes. Its times of layers were those of the day it was drawn, and it keeps the head from the forward to
-    // the backward: its second gather, behind which nothing is, is not in those figures.
+    // nodes. Its times of layers were those of the day it was drawn, and it keeps the head from the forward
+    // to the backward: its second gather, behind which nothing is, is not in those figures.
     const auto without_head = [](const Evaluation& e) {
         double head = 0;
         for (const Operation& o : e.comm.operations)
