@@ -75,7 +75,7 @@ TEST_CASE("an FB pair takes its share of the parts' time and a slow device its f
                                                 : 0.25;
         CHECK(takes == near(want * pace));
     }
-    CHECK(pairs > 0);
+    CHECK(pairs == 14);
 }
 
 TEST_CASE("chunks that cost more make the device that holds them busier and the step longer") {
