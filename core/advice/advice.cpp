@@ -274,36 +274,23 @@ void shards_over_slow_tier(Advice& a) {
     offer_or_withdraw(a, p, *c);
 }
 
-// Returns the plan on one of `parts` parts of its GPUs, with the same batch for each of them: its states are
-// sharded over all ranks of data parallelism, or over groups of `shard`. Returns nullopt where it does not
-// divide.
-std::optional<Plan> part_of(const Plan& plan, std::int64_t parts, std::int64_t shard) {
-    const std::int64_t dp = data_parallel(plan);
-    if (dp % parts != 0 || plan.cluster.gpus % parts != 0 || plan.training.global_batch % parts != 0)
-        return std::nullopt;
-    Plan q = plan;
-    const std::int64_t ranks = dp / parts;
-    if (shard == 0) shard = ranks;
-    if (ranks % shard != 0) return std::nullopt;
-    q.cluster.gpus /= parts, q.training.global_batch /= parts;
-    q.layout.dp_shard = shard, q.layout.dp_replicate = ranks / shard;
-    return q;
-}
-
-// Says down to which size, halved and halved again, groups of `shard` are faster than one over all ranks, by
-// as much as Fastest::better_than asks for.
-std::string sizes_text(const Plan& plan, std::int64_t shard) {
-    const auto seconds = [](const std::optional<Plan>& q) -> std::optional<double> {
-        if (!q) return std::nullopt;
-        const Evaluation e = evaluate(*q, {.timeline = false, .messages = false, .report = false});
+// Says down to which size, halved and halved again with the same batch for each GPU, `groups` are faster than
+// the plan.
+std::string sizes_text(const Plan& plan, const Plan& groups) {
+    const auto seconds = [](Plan q, std::int64_t parts) -> std::optional<double> {
+        q.training.global_batch /= parts;
+        const Evaluation e = evaluate(q, {.timeline = false, .messages = false, .report = false});
         return e.step ? std::optional(e.step->time_s) : std::nullopt;
     };
-    constexpr double kFaster = 0.99;
     std::int64_t holds = 1, fails = 0;
     for (std::int64_t parts = 2; fails == 0; parts *= 2) {
-        const auto all = seconds(part_of(plan, parts, 0)), groups = seconds(part_of(plan, parts, shard));
-        if (!all || !groups) break;
-        (*groups < kFaster * *all ? holds : fails) = parts;
+        if (plan.cluster.gpus % parts != 0 || plan.training.global_batch % parts != 0) break;
+        const std::int64_t gpus = plan.cluster.gpus / parts;
+        const Plan few = with_gpus_as_replicas(groups, gpus);
+        if (few.layout.dp_shard != groups.layout.dp_shard) break;
+        const auto all = seconds(with_gpus(plan, gpus), parts), grouped = seconds(few, parts);
+        if (!all || !grouped) break;
+        (*grouped < kFaster * *all ? holds : fails) = parts;
     }
     const std::int64_t gpus = plan.cluster.gpus;
     if (holds > 1)
@@ -346,7 +333,7 @@ void many_shards(Advice& a) {
         return;
     }
     Plan fixed = a.plan;
-    if (apply_in_core(fixed, p.fix)) say_help(p, sizes_text(a.plan, fixed.layout.dp_shard));
+    if (apply_in_core(fixed, p.fix)) say_help(p, sizes_text(a.plan, fixed));
 }
 
 // Says in words what the plan does between the micro-batches of a step.

@@ -14,6 +14,9 @@
 
 namespace pentamesh {
 
+// A change is worth an offer if the step takes at most this share of its time with it.
+inline constexpr double kFaster = 0.99;
+
 // This is a change that was evaluated and found valid.
 struct Candidate {
     std::vector<Edit> edits;
@@ -60,7 +63,7 @@ struct Advice {
     [[nodiscard]] bool shown_memory_allows() const {
         return shown.memory.fits() || shown.memory.peak() <= now.memory.peak();
     }
-    [[nodiscard]] bool shown_is_faster() const { return shown.step->time_s < 0.99 * now.step->time_s; }
+    [[nodiscard]] bool shown_is_faster() const { return shown.step->time_s < kFaster * now.step->time_s; }
     // Return a figure of the plan, and the same of the shown one. `kind` is that of group_*.
     [[nodiscard]] Stated before(Measure measure, GroupKind kind = GroupKind::tp) const;
     [[nodiscard]] Stated after(Measure measure, GroupKind kind = GroupKind::tp) const;
@@ -83,7 +86,7 @@ class Fastest {
     }
     // Returns the best only where it beats `limit_s` by at least one percent.
     [[nodiscard]] const Candidate* better_than(double limit_s) const {
-        return best_ && best_->time_s < 0.99 * limit_s ? &*best_ : nullptr;
+        return best_ && best_->time_s < kFaster * limit_s ? &*best_ : nullptr;
     }
     [[nodiscard]] const Candidate* any() const { return best_ ? &*best_ : nullptr; }
 

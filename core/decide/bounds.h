@@ -111,7 +111,7 @@ struct BoundOf {
     [[nodiscard]] double memory(const RunBound& run, const ShardBound& shard) const;
 };
 
-// Finds what a sharding of a run needs no new replay for: without waits for its states, in closed form.
+// Evaluates by closed forms, without what a sharding waits for its states: no sharding of a run costs less.
 inline constexpr EvaluateOptions kBoundOptions{
     .timeline = false, .messages = false, .report = false, .state_waits = false};
 
@@ -124,9 +124,6 @@ struct NodeBounds {
     };
     std::vector<Run> run;
     std::vector<std::optional<ShardBound>> shard;  // nullopt: of no possible layout
-    [[nodiscard]] bool possible() const {
-        return std::any_of(run.begin(), run.end(), [](const Run& r) { return r.possible(); });
-    }
 };
 // `laid` and `e` are room to work in.
 void bound_node(const Plan& plan, const SearchNodes& nodes, const SearchNode& n, const BoundOf& of,

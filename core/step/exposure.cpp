@@ -266,18 +266,18 @@ LaneUnit sum_of(const LaneUnits& units) {
     return all;
 }
 
-// No call waits longer than it takes. Where the compute waited while a layer's own calls had the lane, the
-// rest is that of the other calls of the lane.
-void keep_below(const LaneUnit& most, EnumArray<LaneCall, LaneSeconds>& waited) {
+// No call waits longer than the share of it that may hide. Where the compute waited while a layer's own calls
+// had the lane, the rest is that of the other calls of the lane.
+void keep_below(const LaneUnit& all, double share, EnumArray<LaneCall, LaneSeconds>& waited) {
     for (const TrafficLane lane : all_of<TrafficLane>()) {
         double rest = 0;
         for (const LaneCall c : all_of<LaneCall>()) {
-            const double over = std::max(waited[c][lane] - most.call[c][lane], 0.0);
+            const double over = std::max(waited[c][lane] - share * all.call[c][lane], 0.0);
             waited[c][lane] -= over;
             rest += over;
         }
         for (const LaneCall c : all_of<LaneCall>()) {
-            const double more = std::min(rest, most.call[c][lane] - waited[c][lane]);
+            const double more = std::min(rest, share * all.call[c][lane] - waited[c][lane]);
             waited[c][lane] += more;
             rest -= more;
         }
@@ -465,7 +465,7 @@ StateWaits StateTraffic::waits_of(const LaneUnits& units, bool forward, bool in_
             for (double& s : call) s *= share;
     LaneTimes times = share > 0 ? run_lanes({hide.begin(), hide.end()}, rules()) : LaneTimes{};
     const LaneUnit all = sum_of(units);
-    keep_below(sum_of(hide), times.waited);
+    keep_below(all, share, times.waited);
     (forward ? out.slowed.forward : out.slowed.backward) = times.slowed;
     for (int i = 0; i < rows_.size(); ++i) {
         const Row& row = rows_[i];

@@ -132,8 +132,8 @@ struct StepWork {
 
 // Times every call of `comm` and fills the costs of each chunk, which run_timeline replays. With `report` it
 // also counts the rows for the device that works longest; without `state_waits` no chunk waits for data
-// parallelism. Exposure of gradients and parameters is left to
-// compute_step, which knows how long a step has room for them.
+// parallelism. Exposure of gradients and parameters is left to compute_step, which knows how long a step has
+// room for them.
 void compute_costs(const ResolvedPlan& resolved, const PartsByType& parts, Comm& comm, bool report,
                    bool state_waits, StepWork& work, TimelineCosts& out);
 
