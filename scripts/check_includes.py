@@ -37,7 +37,7 @@ def allowed(user, used):
 # Files of real runs are a product beside the map: only its commands and views include it.
 RUNS = "core/runs/"
 RUNS_USERS = set("""
-    app/cli/import.cpp app/cli/output.cpp app/cli/output.h app/cli/runs.cpp app/cli/serve.cpp
+    app/cli/commands.cpp app/cli/import.cpp app/cli/output.cpp app/cli/output.h app/cli/runs.cpp app/cli/serve.cpp
     app/tables/decide_tables.h app/tables/review.cpp app/tables/review.h
     app/ui/review/decision.cpp app/ui/review/pages.h app/ui/scene/scene.cpp app/ui/scene/scene.h
     app/ui/shell/decider.cpp app/ui/shell/files.cpp

@@ -6,6 +6,7 @@
 #include "app/ui/shell/files.h"
 #include "core/base/files.h"
 #include "core/base/text.h"
+#include "core/runs/run_file.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -175,6 +176,7 @@ constexpr std::string_view kFigures = "A plan in figures", kChoice = "Which layo
                            kFrameworks = "Frameworks and their settings", kRuns = "Runs that were made",
                            kPages = "Pictures, pages, lessons", kProgram = "The program";
 
+constexpr std::size_t kRunCommands = 3;
 constexpr std::array kCommands{
     Command{"report", "the whole evaluation of a plan", add_report, kFigures,
             "pentamesh report llama-3.1-405b-16k\n"
@@ -235,20 +237,10 @@ constexpr std::array kCommands{
             add_check, kFrameworks,
             "pentamesh check recipes --why\n"
             "pentamesh check recipes --gpus 64 --junit recipes.xml\n"},
-    Command{"calibrate", "constants of your cluster out of your own runs", add_calibrate, kRuns,
-            "pentamesh calibrate runs.json -o constants.json\n"
-            "pentamesh calibrate train.log all_reduce.txt --cluster h100-sxm-ib --save ours\n"},
     Command{"blame", "which groups, links, stages and nodes some ranks share, and who waits", add_blame,
             kRuns,
             "pentamesh blame llama-3-70b-3d 12 76 140\n"
             "pentamesh blame llama-3-70b-3d 0-7 --hosts node[01-32]\n"},
-    Command{"hang", "who hangs, and who waits for whom: a folder of flight-recorder dumps", add_hang, kRuns,
-            "pentamesh hang dumps\n"
-            "pentamesh hang dumps --plan job.plan.json --json\n"},
-    Command{"measured", "where a run's time goes, beside its plan: traces, logs", add_measured, kRuns,
-            "pentamesh measured rank0.pt.trace.json.gz --plan job.plan.json\n"
-            "pentamesh measured train.log --plan job.plan.json\n"
-            "pentamesh measured inspector/node0.log --plan job.plan.json --json\n"},
     Command{"screenshot", "a picture of a view, without a display", add_screenshot, kPages,
             "pentamesh screenshot mesh-8 -o mesh.png --view mesh\n"
             "pentamesh screenshot llama-3-8b-fsdp -o zero.png --view memory --page sheds\n"
@@ -274,6 +266,17 @@ constexpr std::array kCommands{
             "pentamesh bench --quick\npentamesh bench --json\n"},
     Command{"help", "the help of a command", add_help, kProgram, "pentamesh help search\n"},
     Command{"complete", "completions of a shell, the man page, or the ids of presets", add_complete, "", ""},
+    // Those that read files of real runs are the last: a build without PENTAMESH_RUNS has none of them.
+    Command{"calibrate", "constants of your cluster out of your own runs", add_calibrate, kRuns,
+            "pentamesh calibrate runs.json -o constants.json\n"
+            "pentamesh calibrate train.log all_reduce.txt --cluster h100-sxm-ib --save ours\n"},
+    Command{"hang", "who hangs, and who waits for whom: a folder of flight-recorder dumps", add_hang, kRuns,
+            "pentamesh hang dumps\n"
+            "pentamesh hang dumps --plan job.plan.json --json\n"},
+    Command{"measured", "where a run's time goes, beside its plan: traces, logs", add_measured, kRuns,
+            "pentamesh measured rank0.pt.trace.json.gz --plan job.plan.json\n"
+            "pentamesh measured train.log --plan job.plan.json\n"
+            "pentamesh measured inspector/node0.log --plan job.plan.json --json\n"},
 };
 
 int refuse_help(const Context& /*context*/, const std::vector<std::string>& /*words*/) {
@@ -288,7 +291,7 @@ void add_help(Options& app, Context& context) {
 }
 
 std::span<const Command> commands() {
-    return kCommands;
+    return std::span(kCommands).first(kCommands.size() - (runs::kReadsRuns ? 0 : kRunCommands));
 }
 
 namespace {

@@ -1,6 +1,6 @@
 #include "app/platform/desktop.h"
 
-#include "app/platform/programs.h"
+#include "app/platform/platform.h"
 
 #if defined(_WIN32)
 #define WIN32_LEAN_AND_MEAN

@@ -1,9 +1,13 @@
 #include "app/platform/platform.h"
 
-#include "app/platform/programs.h"
+#include "core/base/text.h"
 
 #include <array>
+#include <cerrno>
+#include <cstdlib>
 #include <ctime>
+#include <system_error>
+#include <utility>
 
 #if defined(_WIN32)
 #define WIN32_LEAN_AND_MEAN
@@ -14,8 +18,17 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 #endif
+#if !defined(_WIN32) && !defined(__EMSCRIPTEN__)
+#include <chrono>
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <thread>
+#endif
 #if defined(__APPLE__)
 #include <mach-o/dyld.h>
+extern char** environ;  // NOLINT(readability-redundant-declaration): no header of macOS has it
 #endif
 
 namespace pentamesh {
@@ -107,5 +120,122 @@ double thread_cpu_s() {
     return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 #endif
 }
+
+std::string environment(const char* variable) {
+    const char* value = std::getenv(variable);
+    return value != nullptr ? value : "";
+}
+
+#if defined(_WIN32) || defined(__EMSCRIPTEN__)
+
+std::string find_program(const std::string&, std::string_view) {
+    return {};
+}
+StartedProgram start_program(const std::vector<std::string>&, ProgramStreams) {
+    return {-1, ENOSYS};
+}
+std::string run_program(const std::vector<std::string>&, const std::string&, bool) {
+    return "this system starts no other programs from here";
+}
+
+#else
+
+namespace {
+
+constexpr std::chrono::milliseconds kMostWait{10000};
+
+// Writes all of it, as long as the reader takes it. The end is closed in both cases.
+void feed(int end, const std::string& input) {
+    fcntl(end, F_SETFL, O_NONBLOCK);
+    const auto before = std::signal(SIGPIPE, SIG_IGN);  // it may be gone already
+    const auto until = std::chrono::steady_clock::now() + kMostWait;
+    for (std::size_t at = 0; at < input.size() && std::chrono::steady_clock::now() < until;) {
+        const ssize_t n = write(end, input.data() + at, input.size() - at);
+        if (n > 0) {
+            at += static_cast<std::size_t>(n);
+        } else if (errno == EAGAIN) {
+            pollfd wait{end, POLLOUT, 0};
+            poll(&wait, 1, 100);
+        } else if (errno != EINTR) {
+            break;  // it reads no more
+        }
+    }
+    close(end);
+    std::signal(SIGPIPE, before);
+}
+
+// Returns "" or how the program failed; it waits for a limited time.
+std::string wait_for(pid_t child, bool stays) {
+    const auto until = std::chrono::steady_clock::now() + (stays ? kMostWait / 20 : kMostWait);
+    int status = 0;
+    for (pid_t ended = 0; (ended = waitpid(child, &status, WNOHANG)) == 0;) {
+        if (std::chrono::steady_clock::now() >= until) {
+            if (stays) {  // nobody waits for it any more
+                std::thread([child] { waitpid(child, nullptr, 0); }).detach();
+                return {};
+            }
+            kill(child, SIGKILL);
+            waitpid(child, nullptr, 0);
+            return "it did not end";
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
+    return WIFEXITED(status) ? "it ended with status " + std::to_string(WEXITSTATUS(status)) : "it was ended";
+}
+
+}  // namespace
+
+std::string find_program(const std::string& name, std::string_view path) {
+    for (const std::string_view folder : split(path, ':')) {
+        const fs::path file = fs::path(folder) / name;
+        if (file.is_absolute() && access(file.c_str(), X_OK) == 0) return file.string();
+    }
+    return {};
+}
+
+StartedProgram start_program(const std::vector<std::string>& command, ProgramStreams streams) {
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attributes;
+    posix_spawn_file_actions_init(&files);
+    posix_spawnattr_init(&attributes);
+    for (const auto& [end, becomes] : {std::pair{streams.in, 0}, {streams.out, 1}, {streams.error, 2}}) {
+        if (end >= 0)
+            posix_spawn_file_actions_adddup2(&files, end, becomes);
+        else
+            posix_spawn_file_actions_addopen(&files, becomes, "/dev/null", O_RDWR, 0);
+    }
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGPIPE);
+    sigaddset(&signals, SIGXFSZ);
+    posix_spawnattr_setsigdefault(&attributes, &signals);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+    std::vector<char*> arguments;
+    for (const std::string& a : command) arguments.push_back(const_cast<char*>(a.c_str()));
+    arguments.push_back(nullptr);
+    pid_t child = -1;
+    const int failed =
+        posix_spawn(&child, command.front().c_str(), &files, &attributes, arguments.data(), environ);
+    posix_spawn_file_actions_destroy(&files);
+    posix_spawnattr_destroy(&attributes);
+    return failed == 0 ? StartedProgram{child, 0} : StartedProgram{-1, failed};
+}
+
+std::string run_program(const std::vector<std::string>& command, const std::string& input, bool stays) {
+    std::array<int, 2> ends{-1, -1};
+    if (pipe(ends.data()) != 0) return std::generic_category().message(errno);
+    for (const int end : ends) fcntl(end, F_SETFD, FD_CLOEXEC);
+    const StartedProgram child = start_program(command, {.in = ends[0]});
+    close(ends[0]);
+    if (child.process < 0) {
+        close(ends[1]);
+        return std::generic_category().message(child.error);
+    }
+    feed(ends[1], input);
+    return wait_for(child.process, stays);
+}
+
+#endif
 
 }  // namespace pentamesh

@@ -468,6 +468,7 @@ std::string Calibrated::worse_words() const {
 
 Calibrated calibrate(const std::vector<MeasuredRun>& runs, const std::vector<LinkText>& links,
                      const Cluster& on, const std::string& from, const std::vector<PartConstant>& parts) {
+    runs::refuse_without_runs();
     if (runs.empty() && links.empty() && parts.empty())
         refuse("there is no run and no table of nccl-tests to calibrate from");
     Calibrated out;

@@ -167,8 +167,11 @@ std::optional<RunFileKind> kind_of(std::string_view head) {
     return std::nullopt;
 }
 
+constexpr const char* kNotRead = "this build reads no files of real runs";
+
 std::string dump_words() {
-    return "this is a dump of PyTorch's flight recorder; `pentamesh hang` reads the folder in which it lies";
+    return std::string("this is a dump of PyTorch's flight recorder; ")
+           + (kReadsRuns ? "`pentamesh hang` reads the folder in which it lies" : kNotRead);
 }
 
 // Counts what is read of a file, and ends it where nobody waits for it any more.
@@ -200,7 +203,9 @@ bool is_table_of_runs(std::string_view text) {
 }
 
 constexpr std::string_view kTableWords =
-    "this is a table of measured runs; `pentamesh calibrate` fits the constants of a cluster to it";
+    kReadsRuns
+        ? "this is a table of measured runs; `pentamesh calibrate` fits the constants of a cluster to it"
+        : "this is a table of measured runs; this build reads no files of real runs";
 
 // Says what settings are that are given where a run is expected; empty for all else.
 std::string settings_words(const std::string& text) {
@@ -250,10 +255,15 @@ std::string run_file_words(std::string_view text) {
     if (!kind) return is_table_of_runs(text) ? std::string(kTableWords) : "";
     return std::string("this is ")
            + (*kind == RunFileKind::nccl_inspector ? "a file of the NCCL Inspector" : "a trace of a run")
-           + ", no settings; `pentamesh measured` reads it";
+           + ", no settings; " + (kReadsRuns ? "`pentamesh measured` reads it" : kNotRead);
+}
+
+void refuse_without_runs() {
+    if constexpr (!kReadsRuns) refuse(std::string(kNotRead) + ": it was configured with PENTAMESH_RUNS=OFF");
 }
 
 RunFile read_run_stream(std::istream& in, const std::string& name, const PartOfGroup& part_of) {
+    refuse_without_runs();
     UnpackedBytes bytes(in);
     const std::string_view head = bytes.peek();
     RunFile out;
@@ -642,6 +652,7 @@ bool is_dump_text(std::string_view text) {
 }
 
 DumpFolder read_dump_folder(const fs::path& place, ReadWatch* watch) {
+    refuse_without_runs();
     DumpFolder out;
     const std::vector<NamedFile> files = list_files(place);
     if (watch != nullptr)

@@ -21,6 +21,11 @@
 
 namespace pentamesh::runs {
 
+// False in a build without PENTAMESH_RUNS: it knows a file of a run when it sees one, and reads none.
+inline constexpr bool kReadsRuns = PENTAMESH_RUNS != 0;
+// Throws Error (invalid) in such a build.
+void refuse_without_runs();
+
 [[nodiscard]] bool is_gzip(std::string_view bytes);
 // Throws Error (invalid) for a damaged or cut-off file, and for one that holds more than `most` bytes, or far
 // more than any text is packed.
