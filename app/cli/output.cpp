@@ -283,9 +283,16 @@ Json json_of_groups(const Plan& plan, const Evaluation& e, std::span<const Group
     return {{"world_size", e.mesh.world}, {"axes", std::move(axes)}};
 }
 
+std::string verdict_of_fit(MemoryFit fit) {
+    std::string verdict(name_of(fit));
+    std::replace(verdict.begin(), verdict.end(), ' ', '_');
+    return verdict;
+}
+
 void put_fit(Json& out, std::optional<MemoryFit> fit) {
-    out["fits"] = fit ? Json(fit == MemoryFit::yes) : Json(nullptr);
+    out["fits"] = fit ? Json(fits(*fit)) : Json(nullptr);
     out["may_fit"] = fit ? Json(fit != MemoryFit::no) : Json(nullptr);
+    out["verdict"] = fit ? Json(verdict_of_fit(*fit)) : Json(nullptr);
 }
 
 Json json_of_memory(const Plan& plan, const Evaluation& e) {

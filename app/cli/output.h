@@ -115,6 +115,7 @@ using Json = nlohmann::ordered_json;
 // The groups come without their ranks.
 [[nodiscard]] Json json_of_groups(const Plan& plan, const Evaluation& e, std::span<const GroupKind> kinds);
 // Sets "fits" and "may_fit"; both are null where there are no memory figures.
+[[nodiscard]] std::string verdict_of_fit(MemoryFit fit);  // "may_not_fit"
 void put_fit(Json& out, std::optional<MemoryFit> fit);
 [[nodiscard]] Json json_of_memory(const Plan&, const Evaluation& e);
 [[nodiscard]] Json json_of_comm(const Plan& plan, const Evaluation& e);

@@ -129,6 +129,7 @@ Json json_of_result(const SearchResult& r) {
             {"mfu_causal", mfu_causal(r.step)},
             {"memory_bytes", whole(r.memory_bytes)},
             {"headroom", r.headroom},
+            {"verdict", verdict_of_fit(r.fit)},
             {"bubble_s", r.bubble_s},
             {"exposed_s", r.exposed_s},
             {"cost_per_token", r.cost_per_token > 0 ? Json(r.cost_per_token) : Json(nullptr)},
@@ -181,8 +182,9 @@ Json json_of_search(const Plan& plan, const SearchReport& r, double seconds, std
                {"mfu", timed ? Json(r.base.mfu) : Json(nullptr)},
                {"mfu_causal", timed ? Json(r.base.mfu_causal) : Json(nullptr)},
                {"memory_bytes", timed ? whole(r.base.memory_bytes) : Json(nullptr)},
-               {"fit", r.base.fit == MemoryFit::yes},
+               {"fit", fits(r.base.fit)},
                {"may_fit", r.base.fit != MemoryFit::no},
+               {"verdict", timed ? Json(verdict_of_fit(r.base.fit)) : Json(nullptr)},
                {"lacks", std::move(lacks)}}},
              {"ties",
               {{"count", r.ties.count},
@@ -520,15 +522,15 @@ Json json_of_sweep(const std::vector<Point>& points, const std::vector<Swept>& r
         for (const auto& [field, value] : points[i]) set[field] = value;
         const Swept& r = rows[i];
         Json row{{"set", std::move(set)}, {"valid", r.reason.empty()}};
-        if (r.reason.empty())
+        if (r.reason.empty()) {
             row.update({{"step_s", r.step_s},
                         {"tokens_per_s", r.tokens_per_s},
                         {"mfu", r.mfu},
-                        {"memory_bytes", whole(r.memory_bytes)},
-                        {"fits", r.fit == MemoryFit::yes},
-                        {"may_fit", r.fit != MemoryFit::no}});
-        else
+                        {"memory_bytes", whole(r.memory_bytes)}});
+            put_fit(row, r.fit);
+        } else {
             row["reason"] = r.reason;
+        }
         list.push_back(std::move(row));
     }
     return {{"rows", std::move(list)}};
@@ -678,9 +680,8 @@ Json json_of_point(const Scale& s, const ScalePoint& p) {
                 {"tokens_per_s", p.tokens_per_s},
                 {"mfu", p.mfu},
                 {"of_best", p.of_best},
-                {"memory_bytes", whole(p.memory_bytes)},
-                {"fits", p.fit == MemoryFit::yes},
-                {"may_fit", p.fit != MemoryFit::no}});
+                {"memory_bytes", whole(p.memory_bytes)}});
+    put_fit(out, p.fit);
     return out;
 }
 

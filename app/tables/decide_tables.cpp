@@ -259,9 +259,10 @@ Table results_table(const SearchReport& r) {
         if (r.space.values_of(v).size() > 1) shown.push_back(v);
     for (const Varied v : shown)
         t.columns.push_back({std::string(name_of(v)), is_words(v) ? Shown::words : Shown::plain});
-    bool cost = false, causal = false, alike = false, robust = false;
+    bool cost = false, causal = false, alike = false, robust = false, tight = false;
     const bool ties = r.ties.count > 1;
     for (const SearchResult& x : r.results) {
+        tight = tight || x.fit != MemoryFit::yes;
         cost = cost || x.cost_per_token > 0;
         causal = causal || shows_causal_mfu(x.step);
         alike = alike || x.alike > 0;
@@ -276,6 +277,7 @@ Table results_table(const SearchReport& r) {
                                              {"bubble and uneven stages", Shown::seconds, "bubble_s"},
                                              {"exposed", Shown::seconds, "exposed_s"}};
     t.columns.insert(t.columns.end(), figures.begin(), figures.end());
+    if (tight) t.columns.push_back({"fits"});
     if (cost) t.columns.push_back({"cost a million tokens", Shown::figure, "cost_per_million_tokens"});
     t.columns.push_back({"pareto"});
     if (alike) t.columns.push_back({"others alike", Shown::count, "alike"});
@@ -289,6 +291,7 @@ Table results_table(const SearchReport& r) {
         row.insert(row.end(), {x.step_s, x.tokens_per_s, x.mfu});
         if (causal) row.emplace_back(mfu_causal(x.step));
         row.insert(row.end(), {whole_cell(x.memory_bytes), x.headroom, x.bubble_s, x.exposed_s});
+        if (tight) row.emplace_back(fit_cell(x.fit));
         if (cost) row.emplace_back(x.cost_per_token * 1e6);
         row.emplace_back(x.pareto ? "yes" : "");
         if (alike) row.emplace_back(x.alike);
@@ -397,9 +400,10 @@ struct FigureWords {
     std::string_view key, words;
     FigureUnit unit = FigureUnit::plain;
 };
-constexpr std::array<FigureWords, 33> kFigures{{
+constexpr std::array<FigureWords, 34> kFigures{{
     {"loss_bytes", "bytes of a logit that live at once between head and loss"},
     {"loss_bytes_cut", "the same where tp cuts the vocabulary"},
+    {"loss_bytes_other", "bytes a logit that a loss of another library may keep in addition"},
     {"vocab_multiple", "the vocabulary is padded to a multiple of this times tp"},
     {"inputs_whole", "products keep their gathered input"},
     {"attention_copies", "tensors kept next to attention's output, as wide"},

@@ -405,7 +405,7 @@ Table memory_table(const Memory& memory) {
 }
 
 std::string_view fit_cell(MemoryFit fit) {
-    return fit == MemoryFit::yes ? "yes" : fit == MemoryFit::no ? "no" : kFitsIfSmall;
+    return may_not_fit(fit) ? name_of(fit) : fits(fit) ? "yes" : "no";
 }
 
 Table savings_table(const std::vector<SavingStep>& steps) {

@@ -186,7 +186,9 @@ void does_not_fit(Advice& a) {
         a.before(Measure::hbm), " they have (parameters ", a.before(Measure::parameters), ", gradients ",
         a.before(Measure::gradients), ", optimizer ", a.before(Measure::optimizer), ", activations ",
         a.before(Measure::activations), ", buffers ", a.before(Measure::buffers), ").");
-    if (m.may_fit()) say(p, " It ", kFitsIfSmall, ": from ", a.before(Measure::memory_least), " on.");
+    if (m.may_fit())
+        say(p, " It may fit if buffers stay small: with the smallest that were measured it is ",
+            a.before(Measure::memory_least), ".");
     say_what_fits(a, p);
 }
 
@@ -212,14 +214,18 @@ void recomputes_without_need(Advice& a) {
 
 void nearly_full(Advice& a) {
     const Memory& m = a.now.memory;
-    if (!m.fits() || m.hbm <= 0 || m.stage.empty()) return;
+    if (m.hbm <= 0 || m.stage.empty() || m.fit() != MemoryFit::tight) return;
     const StageMemory& s = m.stage[m.peak_stage];
-    if (s.most() <= m.hbm) return;
     Advised& p = a.add(Severity::info, Rule::hardware, ProblemCode::memory_nearly_full, "/cluster/gpu");
     const std::string who = m.stage.size() == 1 ? "Each GPU" : sentence("Stage ", s.stage);
-    say(p, who, " fits with ", a.before(Measure::memory), " of ", a.before(Measure::hbm),
-        ", but not if the framework's own buffers take the upper end of their range (",
-        a.before(Measure::buffers_high), " instead of ", a.before(Measure::buffers), ").");
+    say(p, who, " holds ", a.before(Measure::memory), " of ", a.before(Measure::hbm), ". ");
+    if (s.most() > m.hbm)
+        say(p, "It does not fit if the framework's own buffers take the upper end of their range (",
+            a.before(Measure::buffers_high), " instead of ", a.before(Measure::buffers), ").");
+    else if (s.total() > kTightShare * m.hbm)
+        say(p, "Runs that are so full by the sum often go out of memory.");
+    else
+        say(p, "A loss of another library than is counted may keep the logits whole, which do not fit then.");
 }
 
 void sequence_parallel_left_off(Advice& a) {

@@ -603,7 +603,7 @@ std::string what_would_fit(const Plan& plan, const SpaceRequest& request, const 
         text += sentence(" It fits where ", percent_text(1 - e.memory.peak() / e.memory.hbm),
                          " or less is kept free (--headroom).");
     else if (e.memory.may_fit())
-        text += sentence(" It ", kFitsIfSmall, ".");
+        text += " It may run with the smallest buffers that were measured.";
     text += sentence(" GPUs of ", memory_text(e.memory.peak() / (1 - options.headroom)), " would do");
     constexpr int kMostDoublings = 4;
     Plan more = plan;

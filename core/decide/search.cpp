@@ -63,6 +63,7 @@ SearchResult result_of(const Plan& plan, const LayoutChoice& choice) {
     r.bubble_s = e.step->bubble_s;
     r.exposed_s = exposed_of(*e.step);
     r.memory_bytes = e.memory.peak();
+    r.fit = e.memory.fit();
     r.headroom = e.memory.hbm > 0 ? 1 - r.memory_bytes / e.memory.hbm : 0;
     r.cost_per_token = cost_per_token(plan, r.tokens_per_s);
     return r;

@@ -50,6 +50,7 @@ struct SearchResult {
     Plan plan;  // complete: `evaluate` of it gives these figures to the last digit
     double step_s = 0, tokens_per_s = 0, mfu = 0, bubble_s = 0, exposed_s = 0;
     double memory_bytes = 0, headroom = 0;  // of the fullest GPU; the share that it leaves
+    MemoryFit fit = MemoryFit::no;          // a layout that is listed fits, or is tight
     double cost_per_token = 0;              // in the cluster's currency; 0: the plan gives no price
     Step step;                              // the parts of step_s
     bool pareto = false;                    // no other fit layout is better in both tokens/s and memory

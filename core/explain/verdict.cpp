@@ -35,6 +35,28 @@ bool is_every_stage(StageRun run, const Memory& m) {
     return run.last - run.first + 1 == static_cast<int>(m.stage.size());
 }
 
+// Says why a plan that fits by the sum may not: ". With the largest buffers that were measured it is 81.0
+// GiB".
+std::string tight_words(const Memory& m) {
+    const StageMemory& fullest = m.stage[static_cast<std::size_t>(m.peak_stage)];
+    const auto taken = [&](const char* with, double (*bytes)(const StageMemory&)) {
+        const auto most =
+            std::ranges::max_element(m.stage, {}, [&](const StageMemory& s) { return bytes(s); });
+        if (bytes(*most) <= m.hbm) return std::string();
+        return with
+               + (most->total() == fullest.total() ? "it is " : sentence("stage ", most->stage, " takes "))
+               + memory_text(bytes(*most), Zeros::kept);
+    };
+    std::string out = taken(". With the largest buffers that were measured ",
+                            [](const StageMemory& s) { return s.most(); });
+    if (out.empty() && fullest.total() > kTightShare * m.hbm)
+        out = ", more than " + percent_text(kTightShare) + ", where runs that fit by the sum often fail";
+    if (out.empty())
+        out = taken(". Where the loss keeps whole logits ",
+                    [](const StageMemory& s) { return s.total() + s.loss_other; });
+    return out;
+}
+
 std::string reason_of(const Memory& m, MemoryFit fit) {
     const StageMemory& s = m.stage[static_cast<std::size_t>(m.peak_stage)];
     const StageRun run = fullest_stages(m);
@@ -48,13 +70,11 @@ std::string reason_of(const Memory& m, MemoryFit fit) {
     case MemoryFit::if_small:
         return who + (several ? " need " : " needs ") + of + " with the usual " + memory(s.buffers)
                + " of buffers, " + memory(s.least()) + " with the smallest that were measured.";
-    case MemoryFit::yes: break;
+    case MemoryFit::yes:
+    case MemoryFit::tight: break;
     }
     const std::string verb = every ? " holds " : several ? " are fullest: " : " is fullest: ";
-    return who + verb + of
-           + (s.most() > m.hbm ? ". With the largest buffers that were measured it is " + memory(s.most())
-                               : "")
-           + ".";
+    return who + verb + of + (fit == MemoryFit::tight ? tight_words(m) : "") + ".";
 }
 
 std::string loss_name(const StepSlice& loss) {
@@ -105,12 +125,12 @@ PlanVerdict verdict_of(const Evaluation& e) {
     }
     switch (*out.fit) {
     case MemoryFit::no: out.sentence = "Does not fit in memory."; break;
-    case MemoryFit::if_small: out.sentence = "Fits only if buffers stay small."; break;
-    case MemoryFit::yes:
-        out.nearly_full = std::any_of(e.memory.stage.begin(), e.memory.stage.end(),
-                                      [&](const StageMemory& s) { return s.most() > e.memory.hbm; });
-        out.sentence = out.nearly_full ? "Fits with the usual buffers." : "Fits.";
+    case MemoryFit::if_small: out.sentence = "May not fit: only if buffers stay small."; break;
+    case MemoryFit::tight:
+        out.sentence = e.memory.is_full() ? "May not fit: little room is left."
+                                          : "May not fit: that hangs on the kernel of its loss.";
         break;
+    case MemoryFit::yes: out.sentence = "Fits."; break;
     }
     out.reason = reason_of(e.memory, *out.fit);
     if (!e.step) return out;

@@ -30,14 +30,8 @@ struct StageRun {
 
 struct PlanVerdict {
     std::optional<MemoryFit> fit{};  // nullopt: refused
-    bool nearly_full = false;        // fits, but not with the largest buffers that were measured
     std::string sentence{};          // "Fits. Largest loss to mend: the bubble, 17.5 % of the step."
     std::string reason{};            // "Stages 1 to 7 are fullest: 77.1 of 79.6 GiB."
-    // Returns what its sign and colour say: a plan that is nearly full is no better than one that fits only
-    // if buffers stay small.
-    [[nodiscard]] std::optional<MemoryFit> sign() const {
-        return nearly_full ? std::optional(MemoryFit::if_small) : fit;
-    }
 };
 [[nodiscard]] PlanVerdict verdict_of(const Evaluation& evaluation);
 

@@ -150,7 +150,7 @@ void fill_activations(const Plan& plan, const MemoryCosts& c, double kept, doubl
     const double mtp = mtp_activations(plan, c, s);
     const double at_head = head_in_flight(schedule_of(plan.layout), in_flight);
     if (s.head)
-        s.activations += whole((ends + mtp) * at_head);
+        s.activations += whole((ends + mtp) * at_head), s.loss_other = whole(c.loss_other);
     else
         s.activations += whole(mtp * in_flight);
     s.allocated += s.activations;

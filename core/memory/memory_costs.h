@@ -33,6 +33,7 @@ struct MemoryCosts {
     const SoftwareFacts* software = nullptr;
     PerType<LayerSums> layer;  // of each type
     LayerSums head, embedding, mtp;
+    double loss_other = 0;  // bytes at the head: SoftwareFacts::loss_bytes_other
     SharedBuffers shared;
     [[nodiscard]] const LayerSums& of(int type) const { return layer[type]; }
     // Calls sum(layers of a type, its LayerSums) over the stage's types.

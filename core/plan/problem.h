@@ -69,7 +69,7 @@ static_assert(kNames<Rule>.size() == static_cast<std::size_t>(Rule::advice) + 1)
     T(megatron_positions, "Megatron has fewer positions")                                                    \
     T(megatron_tp_overlap, "Megatron cannot overlap tp here", "overlap tp without sequence parallelism")     \
     T(memory_does_not_fit, "Does not fit in memory")                                                         \
-    T(memory_nearly_full, "Memory is nearly full")                                                           \
+    T(memory_nearly_full, "Memory may not suffice")                                                          \
     T(mla_qkv_bias, "qkv_bias does nothing here")                                                            \
     T(mtp_chunk, "The MTP layer's chunk is not there", "put prediction layers into a wrong chunk")           \
     T(mtp_message, "The MTP messages are not counted")                                                       \

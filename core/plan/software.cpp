@@ -122,6 +122,7 @@ SoftwareFacts read_software(std::string_view text, const std::string& path) {
     f.name = r.name();
     r.read("loss_bytes", f.loss_bytes);
     r.read("loss_bytes_cut", f.loss_bytes_cut);
+    r.read("loss_bytes_other", f.loss_bytes_other);
     r.read("vocab_multiple", f.vocab_multiple);
     r.read("inputs_whole", f.inputs_whole);
     r.read("attention_copies", f.attention_copies);

@@ -26,6 +26,9 @@ struct SoftwareFacts {
     // Counts the bytes of all tensors of one logit that live at once between head and loss, the logit's own
     // among them; where tp cuts the vocabulary, the second applies.
     double loss_bytes = 6, loss_bytes_cut = 6;
+    // Counts the bytes of a logit that a loss of another library may keep in addition, whole on each tensor
+    // rank; 0: which loss runs is known.
+    double loss_bytes_other = 0;
     std::int64_t vocab_multiple = 1;  // vocabularies are padded to a multiple of this times tp
     bool inputs_whole = false;        // under sequence parallelism a product keeps its gathered input
     double attention_copies = 0;      // further kept tensors as wide as attention's output

@@ -321,10 +321,9 @@ Answer fits(const QueryInput& in) {
     const StageMemory* s = fullest(in);
     if (s == nullptr) return no_memory();
     const MemoryFit fit = in.e.memory.fit();
-    return yes_no(fit == MemoryFit::yes,
+    return yes_no(pentamesh::fits(fit),
                   sentence(memory_text(s->total()), " on the fullest GPU, which has ",
-                           memory_text(in.e.memory.hbm),
-                           fit == MemoryFit::if_small ? sentence("; it ", kFitsIfSmall) : ""));
+                           memory_text(in.e.memory.hbm), may_not_fit(fit) ? "; it may not fit" : ""));
 }
 Answer fullest_stage(const QueryInput& in) {
     const StageMemory* s = fullest(in);

@@ -13,6 +13,8 @@ using namespace pentamesh;
 
 namespace {
 
+constexpr std::string_view kMayFit = "It may fit if buffers stay small";
+
 // Returns a plan of one stage whose GPU has what the middle of the range takes, less `missing` bytes.
 Plan plan_that_lacks(double missing) {
     Plan p = test::presets().plan("llama-3-8b-fsdp");
@@ -33,11 +35,15 @@ bool says_in(const std::string& text, std::string_view part) {
 TEST_CASE("a plan fits with the middle of its buffers, may fit with the low end, and else does not") {
     const StageMemory s = evaluate(test::presets().plan("llama-3-8b-fsdp")).memory.stage.front();
     REQUIRE(s.buffers_low < s.buffers);
-    CHECK(evaluate(plan_that_lacks(0)).memory.fit() == MemoryFit::yes);
+    // A loss of another library, which this plan may have, keeps 14 bytes of each of 8,192 x 128,256 logits.
+    const double roomy = std::max({s.most(), s.total() / kTightShare, s.total() + 14.0 * 8192 * 128256});
+    CHECK(evaluate(plan_that_lacks(s.total() - roomy - 1)).memory.fit() == MemoryFit::yes);
+    CHECK(evaluate(plan_that_lacks(s.total() - roomy + 1)).memory.fit() == MemoryFit::tight);
+    CHECK(evaluate(plan_that_lacks(0)).memory.fit() == MemoryFit::tight);
     CHECK(evaluate(plan_that_lacks(1)).memory.fit() == MemoryFit::if_small);
     CHECK(evaluate(plan_that_lacks(s.buffers - s.buffers_low)).memory.fit() == MemoryFit::if_small);
     CHECK(evaluate(plan_that_lacks(s.buffers - s.buffers_low + 1)).memory.fit() == MemoryFit::no);
-    CHECK(name_of(MemoryFit::if_small) == kFitsIfSmall);
+    for (const MemoryFit f : {MemoryFit::tight, MemoryFit::if_small}) CHECK(name_of(f) == "may not fit");
 }
 
 TEST_CASE("comparison, sensitivity and search say of each plan what its evaluation says") {
@@ -60,7 +66,7 @@ TEST_CASE("comparison, sensitivity and search say of each plan what its evaluati
                 CHECK((*n)->fit == evaluate((*n)->plan).memory.fit());
                 seen.insert((*n)->fit);
             }
-    CHECK(seen.size() == 3);
+    CHECK(seen.size() == 4);
 
     std::optional<SpaceError> error;
     const SearchSpace space = search_space(a, {{}, {"pp", "cp", "tp"}}, error);
@@ -75,8 +81,8 @@ TEST_CASE("advice says of a plan that may fit that it may") {
         return p.code == ProblemCode::memory_does_not_fit;
     });
     REQUIRE(problem != e.problems.end());
-    CHECK(says_in(problem->message, kFitsIfSmall));
+    CHECK(says_in(problem->message, kMayFit));
     Plan small = plan;
     small.cluster.gpu.hbm_bytes /= 2;
-    for (const Problem& p : assess(small).problems) CHECK_FALSE(says_in(p.message, kFitsIfSmall));
+    for (const Problem& p : assess(small).problems) CHECK_FALSE(says_in(p.message, kMayFit));
 }

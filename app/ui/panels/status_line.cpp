@@ -36,13 +36,13 @@ void draw_sign(Canvas& canvas, Vec2 center, Sign sign, Color color, float radius
 }
 
 Color color_of(const Theme& theme, std::optional<MemoryFit> fit) {
-    return fit == MemoryFit::yes ? theme.good : fit == MemoryFit::if_small ? theme.amber : theme.bad;
+    return fit == MemoryFit::yes ? theme.good : fit && may_not_fit(*fit) ? theme.amber : theme.bad;
 }
 
 void draw_fit(Canvas& canvas, const Theme& theme, Vec2 center, std::optional<MemoryFit> fit, float radius) {
-    const Sign sign = fit == MemoryFit::yes        ? Sign::disc
-                      : fit == MemoryFit::if_small ? Sign::triangle
-                                                   : Sign::square;
+    const Sign sign = fit == MemoryFit::yes      ? Sign::disc
+                      : fit && may_not_fit(*fit) ? Sign::triangle
+                                                 : Sign::square;
     draw_sign(canvas, center, sign, color_of(theme, fit), radius);
 }
 
@@ -387,7 +387,7 @@ void draw_verdict_band(Ui& ui, Rect room, const Scene& scene, bool covered,
     if (covered)
         draw_sign(c, sign, Sign::disc, theme.faint, 6);
     else
-        draw_fit(c, theme, sign, verdict.sign(), 6);
+        draw_fit(c, theme, sign, verdict.fit, 6);
     const Canvas::Clip clip = c.clip(room);
     c.paragraph({text.x, top, text.w, sentence_h}, verdict.sentence, bold, line_h);
     if (reasons

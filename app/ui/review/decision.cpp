@@ -67,15 +67,15 @@ std::string spare_words(const Evaluation& e) {
 }
 
 std::string unfit_words(const std::string& letter, MemoryFit fit) {
-    return letter + (fit == MemoryFit::no ? " does not fit. " : " fits only if buffers stay small. ");
+    return letter + (fit == MemoryFit::no ? " does not fit. " : " may not fit. ");
 }
 
 // Returns "Take B if it measures faster: 9.80 % by the estimate. Both fit."
 std::string decision_of_two_that_fit(const std::array<const Evaluation*, 2>& e, std::size_t fast,
                                      double gain) {
-    const bool full =
-        std::any_of(e.begin(), e.end(), [](const Evaluation* x) { return verdict_of(*x).nearly_full; });
-    const std::string fit = full ? "oth fit with the usual buffers." : "oth fit.",
+    const bool full = std::any_of(e.begin(), e.end(),
+                                  [](const Evaluation* x) { return fit_of_plan(*x) == MemoryFit::tight; });
+    const std::string fit = full ? "oth fit by the sum." : "oth fit.",
                       words = gain_words(*e[fast], *e[1 - fast]), take = "Take " + plan_letter(fast);
     if (is_sure(gain, *e[0], *e[1])) return take + ". It " + words + ", and b" + fit;
     return take + " if it measures faster: "
@@ -96,14 +96,14 @@ std::string decision_between(const ReviewContent& content) {
     if (!same_model(content)) {
         std::string out;
         for (std::size_t i = 0; i < 2; ++i)
-            if (fit[i] != MemoryFit::yes) out += unfit_words(plan_letter(i), fit[i]);
+            if (!fits(fit[i])) out += unfit_words(plan_letter(i), fit[i]);
         return out + "A and B train different models: their figures do not decide.";
     }
     const double gain = faster_by(*e[1], *e[0]);
     const std::size_t fast = gain > 0 ? 1 : 0;
     const bool near = std::abs(gain) < kWorthIt;
-    if ((fit[0] == MemoryFit::yes) != (fit[1] == MemoryFit::yes)) {
-        const std::size_t take = fit[0] == MemoryFit::yes ? 0 : 1, other = 1 - take;
+    if (fits(fit[0]) != fits(fit[1])) {
+        const std::size_t take = fits(fit[0]) ? 0 : 1, other = 1 - take;
         const std::string speed =
             near           ? ""
             : fast == take ? ", and " + gain_words(*e[take], *e[other])
@@ -111,10 +111,10 @@ std::string decision_between(const ReviewContent& content) {
         return unfit_words(plan_letter(other), fit[other]) + "Take " + plan_letter(take) + ": it fits with "
                + spare_words(*e[take]) + speed + ".";
     }
-    const std::string fits = fit[0] == MemoryFit::yes ? "Both fit" : "Neither fits with the usual buffers";
-    if (near) return fits + ", and they are as fast to within 1 %.";
-    if (fit[0] == MemoryFit::yes) return decision_of_two_that_fit(e, fast, gain);
-    return fits + ". " + plan_letter(fast) + " " + gain_words(*e[fast], *e[1 - fast]) + ".";
+    const std::string both = fits(fit[0]) ? "Both fit" : "Neither fits with the usual buffers";
+    if (near) return both + ", and they are as fast to within 1 %.";
+    if (fits(fit[0])) return decision_of_two_that_fit(e, fast, gain);
+    return both + ". " + plan_letter(fast) + " " + gain_words(*e[fast], *e[1 - fast]) + ".";
 }
 
 // Returns which of more than two plans to take, and by how much it is better than A.
@@ -127,7 +127,7 @@ std::string decision_among(const ReviewContent& content) {
     if (*best == 0) return "Take A: of the plans that fit none is more than 1 % faster.";
     const std::string take = "Take " + plan_letter(*best);
     if (!a.step) return "A cannot be built. " + take + ": it fits with " + spare_words(b) + ".";
-    if (fit_of_plan(a) != MemoryFit::yes)
+    if (!fits(fit_of_plan(a)))
         return unfit_words("A", fit_of_plan(a)) + take + ": it fits with " + spare_words(b) + ".";
     const std::string gain = gain_words(b, a);
     return is_sure(faster_by(b, a), a, b)
@@ -144,7 +144,7 @@ MemoryFit fit_of_plan(const Evaluation& e) {
 }
 
 std::string fit_words(const Evaluation& e) {
-    return verdict_of(e).nearly_full ? "fits with the usual buffers" : std::string(name_of(fit_of_plan(e)));
+    return std::string(name_of(fit_of_plan(e)));
 }
 
 CostWords cost_words(const Reviewed& of, bool whole) {
@@ -171,7 +171,7 @@ void ReviewContent::try_changes() {
 
 void ReviewContent::judge_proposal() {
     const SearchResult* proposed = proposal_of(*this);
-    proposal_nearly_full = proposed != nullptr && verdict_of(evaluate(proposed->plan)).nearly_full;
+    proposal_tight = proposed != nullptr && fit_of_plan(evaluate(proposed->plan)) == MemoryFit::tight;
 }
 
 std::string change_words(const Plan& plan, const LayoutChoice& to) {
@@ -182,8 +182,8 @@ std::string change_words(const Plan& plan, const LayoutChoice& to) {
 const SearchResult* proposal_of(const ReviewContent& content) {
     if (content.tried.empty() || content.plans.size() > 1) return nullptr;
     const SearchResult& best = content.tried.front();
-    const bool fits = fit_of_plan(content.evaluations[0]) == MemoryFit::yes;
-    return !fits || gain_of(content.first(), best) >= kWorthIt ? &best : nullptr;
+    const bool now = fits(fit_of_plan(content.evaluations[0]));
+    return !now || gain_of(content.first(), best) >= kWorthIt ? &best : nullptr;
 }
 
 std::vector<std::string> items_of(std::string_view text) {
@@ -206,7 +206,7 @@ std::optional<std::size_t> better_of(const ReviewContent& content) {
     if (!same_model(content)) return best;
     for (std::size_t i = 0; i < content.plans.size(); ++i) {
         const Evaluation& e = content.evaluations[i];
-        if (!e.step || fit_of_plan(e) != MemoryFit::yes) continue;
+        if (!e.step || !fits(fit_of_plan(e))) continue;
         if (!best || faster_by(e, content.evaluations[*best]) >= kWorthIt) best = i;
     }
     return best;
@@ -265,9 +265,9 @@ std::string decision_by_figures(const ReviewContent& content, const SearchResult
     const Reviewed of = content.first();
     const MemoryFit fit = fit_of_plan(of.evaluation);
     if (proposed == nullptr) {
-        if (fit == MemoryFit::yes)
+        if (fits(fit))
             return "Run it as it is"
-                   + (verdict_of(of.evaluation).nearly_full
+                   + (fit == MemoryFit::tight
                           ? ", with buffers under " + memory_text(room_for_buffers(of.evaluation.memory))
                           : "")
                    + (content.tried.empty() ? "." : ": no single change that fits gains 1 %.");
@@ -276,14 +276,14 @@ std::string decision_by_figures(const ReviewContent& content, const SearchResult
     }
     const double gain = gain_of(of, *proposed);
     const std::string change = change_words(of.plan, proposed->choice);
-    const std::string fits = content.proposal_nearly_full ? "fits with the usual buffers" : "fits";
-    if (fit == MemoryFit::yes && gain < of.evaluation.step->error)
+    const std::string then = content.proposal_tight ? "fits by the sum" : "fits";
+    if (fits(fit) && gain < of.evaluation.step->error)
         return "Run it with " + change + " if that measures faster: " + percent(gain) + " by the estimate.";
     const std::string speed =
         std::abs(gain) < 0.0005 ? "as fast" : percent(std::abs(gain)) + (gain > 0 ? " faster" : " slower");
-    if (fit == MemoryFit::yes) return "Run it with " + change + ": " + speed + ", and it " + fits + ".";
+    if (fits(fit)) return "Run it with " + change + ": " + speed + ", and it " + then + ".";
     return std::string(fit == MemoryFit::no ? "Do not run it as it is." : "Do not rely on small buffers.")
-           + " Run it with " + change + ": it then " + fits + ", and is " + speed + ".";
+           + " Run it with " + change + ": it then " + then + ", and is " + speed + ".";
 }
 
 // Says of a gain that it may be none.
@@ -348,7 +348,7 @@ std::string reason_of(const ReviewContent& content, const SearchResult* proposed
                + (content.evaluations[0].step && content.evaluations[1].step ? pair_reason(content)
                                                                              : comparison_verdict(content));
     std::string out = said + verdict_of(of.evaluation).reason;
-    if (proposed != nullptr && fit_of_plan(of.evaluation) == MemoryFit::yes)
+    if (proposed != nullptr && fits(fit_of_plan(of.evaluation)))
         if (const double gain = gain_of(of, *proposed); gain < of.evaluation.step->error)
             out += " A gain of " + percent(gain) + " is less than the estimate's own range of "
                    + percent(of.evaluation.step->error) + ".";
@@ -504,7 +504,7 @@ bool draw_tried_column(ReviewSheet& sheet, Rect room, const ReviewContent& conte
         return true;
     };
     const Evaluation& e = of.evaluation;
-    row("this plan", e.step->time_s, e.memory.peak(), fit_of_plan(e) == MemoryFit::yes, false);
+    row("this plan", e.step->time_s, e.memory.peak(), fits(fit_of_plan(e)), false);
     // Layouts that are faster and do not fit have the last rows.
     constexpr std::size_t kUnfitBeside = 2;
     const std::size_t unfit = std::min(content.unfit.size(), sheet.paper().wide ? kUnfitBeside : kAllParts);

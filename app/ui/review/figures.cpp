@@ -178,9 +178,9 @@ std::vector<TriedRow> tried_rows(const ReviewContent& content) {
     const Reviewed of = content.first();
     const SearchResult* proposed = proposal_of(content);
     const Evaluation& e = of.evaluation;
-    const bool fits = fit_of_plan(e) == MemoryFit::yes;
+    const bool now = fits(fit_of_plan(e));
     std::vector<TriedRow> out{
-        {content.comparison ? "plan A" : "this plan", e.step->time_s, e.memory.peak(), true, false, fits}};
+        {content.comparison ? "plan A" : "this plan", e.step->time_s, e.memory.peak(), true, false, now}};
     for (const SearchResult& r : content.tried)
         out.push_back({change_words(of.plan, r.choice), r.step_s, r.memory_bytes, false, &r == proposed});
     for (const SearchResult& r : content.unfit)

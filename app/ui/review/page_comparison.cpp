@@ -276,15 +276,14 @@ void draw_fit_of(ReviewSheet& sheet, Rect room, const Reviewed& of, double whole
     const StageMemory& full = m.stage[static_cast<std::size_t>(m.peak_stage)];
     const MemoryFit fit = fit_of_plan(of.evaluation);
     TextStyle style = sheet.strong();
-    if (const auto sign = verdict_of(of.evaluation).sign(); sign != MemoryFit::yes)
-        style.color = color_of(sheet.theme(), sign);
+    if (fit != MemoryFit::yes) style.color = color_of(sheet.theme(), fit);
     const float line = sheet.paper().line();
     sheet.label(room.cut_top(line), gib(m.peak()) + " of " + memory_text(m.hbm), style);
     draw_memory_bar(sheet.ink(), room.cut_top(std::min(kTile, room.h - line)), full, m.hbm, whole);
     const double over = m.peak() - m.hbm;
     style.face = Face::regular;
     sheet.label(room.cut_top(line),
-                fit == MemoryFit::yes  ? fit_words(of.evaluation) + ", " + memory_text(-over) + " free"
+                fits(fit)              ? fit_words(of.evaluation) + ", " + memory_text(-over) + " free"
                 : fit == MemoryFit::no ? "does not fit: " + memory_text(over) + " over"
                                        : "fits if buffers stay under " + memory_text(room_for_buffers(m)),
                 style);

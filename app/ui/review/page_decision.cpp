@@ -113,9 +113,7 @@ std::array<Card, 3> cards_of(const ReviewSheet& sheet, const ReviewContent& cont
     Card memory{.label = "memory of the fullest GPU",
                 .value = gib(peak),
                 .unit = "of " + memory_text(hbm),
-                .color = fit == MemoryFit::yes  ? t.text
-                         : fit == MemoryFit::no ? t.bad
-                                                : t.amber,
+                .color = fit == MemoryFit::yes ? t.text : color_of(t, fit),
                 .to = 1.15 * std::max(hbm, full.most()),
                 .low = full.least(),
                 .high = full.most(),
@@ -373,7 +371,7 @@ void draw_verdict(ReviewSheet& sheet, const Evaluation* of, const std::string& r
         sheet.take(sheet.canvas().paragraph_height(sheet.width() - indent, reason, sheet.plain(), line));
     const Vec2 sign{row.x + body * 0.4f, row.y + line / 2};
     if (of != nullptr)
-        draw_fit(sheet.canvas(), sheet.theme(), sign, verdict_of(*of).sign(), body * 0.36f);
+        draw_fit(sheet.canvas(), sheet.theme(), sign, fit_of(of->memory), body * 0.36f);
     else
         draw_sign(sheet.canvas(), sign, Sign::disc, sheet.theme().secondary, body * 0.36f);
     sheet.canvas().paragraph({row.x + indent, row.y, row.w - indent, row.h}, reason, sheet.plain(), line);

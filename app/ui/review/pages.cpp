@@ -247,16 +247,16 @@ int parts_legend(ReviewSheet& sheet, const std::vector<StepSlice>& parts, Rect r
     return out.lines;
 }
 
-// Returns true if a plan fits with the usual buffers only, which a line says.
-bool any_nearly_full(const ReviewContent& content) {
+// Returns true if a plan fits by the sum and has little room, which a line says.
+bool any_tight(const ReviewContent& content) {
     return std::any_of(content.evaluations.begin(), content.evaluations.end(),
-                       [](const Evaluation& e) { return e.step && verdict_of(e).nearly_full; });
+                       [](const Evaluation& e) { return e.step && e.memory.fit() == MemoryFit::tight; });
 }
 
 // Returns the height of what stands below the plans.
 float height_below(ReviewSheet& sheet, const ReviewContent& content) {
     const int lines = parts_legend(sheet, parts_of_all(content), {0, 0, sheet.width(), 0}, false)
-                      + (any_nearly_full(content) ? 1 : 0);
+                      + (any_tight(content) ? 1 : 0);
     return sheet.paper().line() * (static_cast<float>(lines) + 0.2f);
 }
 
@@ -272,11 +272,11 @@ void draw_memory_of(ReviewSheet& sheet, Rect room, const Evaluation& e, const Ca
     const Memory& m = e.memory;
     const float line = sheet.paper().line();
     TextStyle style = sheet.strong();
-    if (const auto sign = verdict_of(e).sign(); sign != MemoryFit::yes)
-        style.color = color_of(sheet.theme(), sign);
-    const bool full = verdict_of(e).nearly_full;
+    const MemoryFit fit = fit_of_plan(e);
+    if (fit != MemoryFit::yes) style.color = color_of(sheet.theme(), fit);
     sheet.label(room.cut_top(line),
-                gib(m.peak()) + " GiB  ·  " + std::string(name_of(fit_of_plan(e))) + (full ? "*" : ""),
+                gib(m.peak()) + " GiB  ·  " + std::string(name_of(fit))
+                    + (fit == MemoryFit::tight ? "*" : ""),
                 style);
     room.h = scale.bar;
     draw_memory_bar(sheet.ink(), room, m.stage[static_cast<std::size_t>(m.peak_stage)], m.hbm, scale.bytes);
@@ -363,8 +363,9 @@ void candidate_figures(ReviewSheet& sheet, const ReviewContent& content) {
     const std::vector<StepSlice> parts = parts_of_all(content);
     const int lines = parts_legend(sheet, parts, {0, 0, sheet.width(), 0}, false);
     parts_legend(sheet, parts, sheet.take(line * static_cast<float>(lines)), true);
-    if (any_nearly_full(content))
-        sheet.words("* with the usual buffers, not with the largest that were measured", sheet.faint());
+    if (any_tight(content))
+        sheet.words("* it fits by the sum; with the largest buffers, or another loss, it may not",
+                    sheet.faint());
     sheet.gap();
 }
 
@@ -465,7 +466,7 @@ std::string held_words(const Memory& m) {
         s += ", which leaves " + memory_text(free, Zeros::kept) + " (" + percent_text(free / m.hbm)
              + ") free.";
     else if (m.may_fit())
-        s += ", which " + std::string(kFitsIfSmall) + ".";
+        s += ", which may not fit.";
     else
         s += ", which does not fit: " + memory_text(-free, Zeros::kept) + " too much.";
     return s + " With what buffers may take it is " + memory_text(peak.least(), Zeros::kept) + " to "

@@ -41,7 +41,7 @@ struct ReviewContent {
     std::optional<MeasuredMfu> measured{};  // of a published run that is the first plan
     std::optional<ScalePicture> scaling{};  // present where its page is wanted
     std::optional<MendedPlan> mended{};     // of an impossible first plan
-    bool proposal_nearly_full = false;      // the change that is proposed fits with the usual buffers only
+    bool proposal_tight = false;            // the change that is proposed is tight
     // Tries one change each of the first plan. Precondition: it has a step.
     void try_changes();
     void judge_proposal();
@@ -143,7 +143,7 @@ bool draw_columns(ReviewSheet& sheet, const ReviewContent& content, const Search
 // from one change each that was tried (ReviewContent::tried); the author's own words win.
 
 [[nodiscard]] MemoryFit fit_of_plan(const Evaluation& evaluation);
-// Returns "fits", "fits with the usual buffers", "does not fit".
+// Returns "fits", "may not fit", "does not fit".
 [[nodiscard]] std::string fit_words(const Evaluation& evaluation);
 struct CostWords {
     std::string head, rest;

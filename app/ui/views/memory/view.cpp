@@ -4,6 +4,7 @@
 #include "app/tables/plan_tables.h"
 #include "app/ui/kit/data_table.h"
 #include "app/ui/kit/format.h"
+#include "app/ui/panels/inspector.h"
 #include "app/ui/scene/colors.h"
 #include "app/ui/scene/scene.h"
 #include "core/explain/verdict.h"
@@ -65,7 +66,7 @@ std::string times_text(const Memory& m, const StageMemory& s, std::string_view w
 }
 std::string overflow_text(const Memory& m, const StageMemory& s) {
     if (m.fit() == MemoryFit::if_small)
-        return std::string(kFitsIfSmall) + ": from " + memory_text(s.least()) + " on";
+        return std::string(name_of(m.fit())) + ": " + memory_text(s.least()) + " with the smallest buffers";
     return memory_text(s.total() - m.hbm) + " too much: " + times_text(m, s, "the GPU");
 }
 
@@ -200,7 +201,7 @@ void draw_head(Ui& ui, Rect head_row, Rect& room, const Scene& scene, const Stag
     std::string figure = memory_text(peak.total()) + " of " + capacity_text(m.hbm);
     const std::string over = m.fits() ? "" : overflow_text(m, peak);
     TextStyle bold = ui.title();
-    if (!m.fits()) bold.color = m.may_fit() ? ui.theme().amber : ui.theme().bad;
+    if (m.fit() != MemoryFit::yes) bold.color = color_of(ui.theme(), m.fit());
     const float words = c.text_width(whose, plain);
     float figures = c.text_width(figure, bold) + 2;
     const bool pinned = scene.pinned != nullptr && !scene.pinned->memory.stage.empty();

@@ -400,7 +400,7 @@ std::string value_text(const Scale& s, std::int64_t value) {
 std::string best_words(const Scale& s) {
     const ScalePoint *own = s.at(s.own), *best = s.best(), *fits = nullptr;
     for (const ScalePoint& p : s.points)
-        if (p.possible() && p.fit == MemoryFit::yes && (fits == nullptr || p.of_best > fits->of_best))
+        if (p.possible() && pentamesh::fits(p.fit) && (fits == nullptr || p.of_best > fits->of_best))
             fits = &p;
     if (best == nullptr) return "none of these is possible";
     if (own == nullptr || !own->possible()) return value_text(s, best->at) + " is fastest";
@@ -408,7 +408,7 @@ std::string best_words(const Scale& s) {
         const double by = own->of_best / p.of_best - 1;
         return (by < 0 ? ": −" : ": +") + percent(std::abs(by));
     };
-    const bool own_fits = own->fit == MemoryFit::yes;
+    const bool own_fits = pentamesh::fits(own->fit);
     if (fits != nullptr && (!own_fits || own->of_best < (1 - kNoticed) * fits->of_best))
         return value_text(s, fits->at) + (own_fits ? " is faster" + gain(*fits) : " fits" + gain(*fits));
     if (own->of_best < (1 - kNoticed) * best->of_best)
@@ -461,7 +461,7 @@ void draw_stack(const ScaleInk& ink, Rect bar, const ScalePoint& p) {
 void draw_strip(const ScaleInk& ink, Rect row, const Plan& plan, const ScalePoint& p) {
     const double hbm = plan.cluster.gpu.hbm_bytes;
     if (hbm <= 0) return;
-    const bool fits = p.fit == MemoryFit::yes;
+    const bool fits = pentamesh::fits(p.fit);
     Rect bar = row.cut_top(4);
     ink.canvas.rect(bar, ink.theme.hairline);
     bar.w *= static_cast<float>(std::min(p.memory_bytes / hbm, 1.0));

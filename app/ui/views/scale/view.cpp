@@ -297,7 +297,7 @@ void draw_scale_memory(const ScaleInk& ink, Rect room, const Plan& plan, const S
     const float left = std::clamp(at.x - w / 2, room.x, std::max(room.x, room.right() - w));
     const bool below = at.y + ink.line() + 6 < room.bottom();  // the curve comes from above
     ink.canvas.text_in({left, below ? at.y + 6 : at.y - ink.line() - 5, w, ink.line()}, words,
-                       ink.bold(own->fit == MemoryFit::yes ? ink.theme.text : ink.theme.bad));
+                       ink.bold(fits(own->fit) ? ink.theme.text : ink.theme.bad));
 }
 
 namespace {

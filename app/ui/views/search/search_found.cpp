@@ -102,7 +102,7 @@ std::vector<SearchRow> rows_of(const SearchFound& found) {
     if (found.report) {
         for (const SearchResult& r : found.report->results)
             rows.push_back({r.choice, r.step_s, r.memory_bytes, r.pareto, r.alike, r.tied, r.changes,
-                            r.slow_link_s, r.slow_stage_s});
+                            r.slow_link_s, r.slow_stage_s, r.fit});
         return rows;
     }
     for (const FoundLayout& x : found.front) rows.push_back({x.choice, x.step_s, x.memory_bytes, true});

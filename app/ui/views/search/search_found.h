@@ -69,6 +69,7 @@ struct SearchRow {
     bool tied = false;  // cannot be distinguished from the fastest; so are the next three from SearchResult
     std::int64_t changes = 0;
     double slow_link_s = 0, slow_stage_s = 0;
+    MemoryFit fit = MemoryFit::yes;  // of the report
 };
 // Orders the tied results by another second goal.
 void order_by(SearchFound& found, Second then);

@@ -1,5 +1,6 @@
 #include "app/ui/kit/data_table.h"
 #include "app/ui/kit/format.h"
+#include "app/ui/panels/inspector.h"
 #include "app/ui/scene/scene.h"
 #include "app/ui/views/search/view.h"
 #include "core/plan/edits.h"
@@ -324,14 +325,14 @@ Columns columns_of_results(Ui& ui, float room, const std::vector<SearchRow>& row
 // Writes a line: a result's, or the titles. The layout is one text where it has no columns.
 void draw_line(Ui& ui, Rect row, const Columns& columns, const std::string& number, const TextStyle& faint,
                const std::vector<std::string>& fields, const std::array<std::string, 4>& figures,
-               const TextStyle& plain, const TextStyle& step) {
+               const TextStyle& plain, const TextStyle& step, const TextStyle& memory) {
     std::vector<Words> cells{{number, px(kNumber), faint}};
     for (std::size_t i = 0; i < fields.size(); ++i)
         cells.push_back({fields[i], columns.fields.empty() ? share() : columns.size[i], plain});
     cells.push_back({{}, columns.fields.empty() ? px(8) : share()});
     constexpr std::array kWidth{kStep, kTokens, kMemory, kSecond};
     for (std::size_t i = 0; i < (columns.second.empty() ? 3u : 4u); ++i)
-        cells.push_back({figures[i], px(kWidth[i]), i == 0 ? step : plain, Align::right});
+        cells.push_back({figures[i], px(kWidth[i]), i == 0 ? step : i == 2 ? memory : plain, Align::right});
     cells.push_back(space(kMark));
     text_row(ui, row, cells);
 }
@@ -342,7 +343,7 @@ void draw_head(Ui& ui, Rect row, const Columns& columns) {
     for (const Varied v : columns.fields) titles.emplace_back(column_name(v));
     if (titles.empty()) titles = {"layout"};
     draw_line(ui, row, columns, "", ui.small(), titles,
-              {"step", "tokens/s", "GiB", std::string(columns.second)}, ui.small(), ui.small());
+              {"step", "tokens/s", "GiB", std::string(columns.second)}, ui.small(), ui.small(), ui.small());
 }
 
 void draw_result(Ui& ui, Rect row, const Scene& scene, const Columns& columns, const SearchRow& r,
@@ -355,7 +356,8 @@ void draw_result(Ui& ui, Rect row, const Scene& scene, const Columns& columns, c
     const double tokens_per_s = r.step_s > 0 ? tokens_per_step(scene.plan.training) / r.step_s : 0;
     draw_line(ui, row.inset(6, 0), columns, number, ui.small(own ? Tone::text : Tone::secondary), fields,
               {time_text(r.step_s), count_text(tokens_per_s), gib(r.memory_bytes), second}, ui.style(12),
-              ui.style(12, Tone::text, Face::semibold));
+              ui.style(12, Tone::text, Face::semibold),
+              r.fit == MemoryFit::yes ? ui.style(12) : ui.style(12).in(color_of(ui.theme(), r.fit)));
     if (r.pareto) ui.canvas().circle({row.right() - 12, row.center().y}, 3.5f, ui.theme().good);
 }
 

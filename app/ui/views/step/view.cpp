@@ -532,7 +532,7 @@ bool draw_nudge(Ui& ui, Rect row, const Bars& bars, const SensitivityRow& of, co
     const Rect target{by < 0 ? bars.middle - least : bars.middle, row.y, least, row.h};
     const Hit hit = ui.area("step.nudge", target, index);
     const Color color = by < 0 ? ui.theme().good : ui.theme().bad;
-    if (n.fit == MemoryFit::yes)
+    if (fits(n.fit))
         c.rect(bar, hit.hovered ? color : color.alpha(0.75f), 2);
     else
         c.pattern(bar, Pattern::hatched, color);
@@ -618,7 +618,7 @@ std::optional<PlanEdit> draw_tornado(Ui& ui, Rect room, TornadoState& state, std
     const std::string about =
         "One step down and up, all else equal; hardware and constants by 20 %. Green: less time for as many "
         "tokens; hatched: "
-        + std::string(name_of(MemoryFit::no)) + ", or " + std::string(kFitsIfSmall) + ".";
+        + std::string(name_of(MemoryFit::no)) + ", or fits only if buffers stay small.";
     if (room.h > 120) room.cut_top(ui.canvas().paragraph(room, about, ui.small(), 18) + 4);
     const std::vector<std::size_t> rows = tornado_rows(s);
     Bars bars{0, 0, 0};
