@@ -11,6 +11,13 @@
 
 namespace pentamesh::ui {
 
+double round_step(double least) {
+    const double decade = std::pow(10.0, std::floor(std::log10(least)));
+    for (const double k : {1.0, 2.0, 5.0})
+        if (k * decade >= least * (1 - 1e-9)) return k * decade;
+    return 10 * decade;
+}
+
 namespace {
 
 constexpr float kLabelHeight = 18, kLabelGap = 6;
@@ -18,13 +25,7 @@ constexpr float kLabelHeight = 18, kLabelGap = 6;
 std::vector<double> linear_ticks(double low, double high, int count) {
     const double rough = (high - low) / count;
     if (!(rough > 0) || !std::isfinite(rough)) return {low};
-    const double decade = std::pow(10.0, std::floor(std::log10(rough)));
-    double step = 10 * decade;
-    for (const double k : {1.0, 2.0, 5.0})
-        if (k * decade >= rough * (1 - 1e-9)) {
-            step = k * decade;
-            break;
-        }
+    const double step = round_step(rough);
     std::vector<double> out;
     const double first = std::ceil(low / step - 1e-9);
     for (int i = 0; (first + i) * step <= high + step * 1e-9; ++i) out.push_back((first + i) * step);

@@ -25,6 +25,9 @@ struct PlotScale {
     [[nodiscard]] float at(double value) const;  // beyond the ends where the value is
     [[nodiscard]] double value(float at) const;
 };
+// Returns the least of 1, 2 and 5 times powers of ten that is `least` or more, which is above 0: a step
+// between labels, the length of a scale.
+[[nodiscard]] double round_step(double least);
 // Returns at most `count` (at least 2) round values within the scale: 1, 2 or 5 times a power of ten, in
 // multiples of `unit` (1 GiB, 60 s). A logarithmic scale of two decades or more has powers of ten.
 [[nodiscard]] std::vector<double> round_ticks(const PlotScale& scale, int count, double unit = 1);

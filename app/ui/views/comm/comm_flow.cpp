@@ -349,8 +349,8 @@ void end_words(Ui& ui, const Flow& f, const Node& n, double time_s, bool hatched
     c.text_in(at, words, style, Align::center);
 }
 
-// Draws a link: its bar in the tier's line style, its name next to it.
-void draw_link(Ui& ui, const Scene& scene, const Flow& f, std::size_t i) {
+// Draws a tier: its bar in its line style, its name next to it.
+void draw_tier(Ui& ui, const Scene& scene, const Flow& f, std::size_t i) {
     Canvas& c = ui.canvas();
     const Node& n = f.middle.node[i];
     const TierMark mark = mark_of_tier(ui.theme(), scene.plan.cluster, f.tiers[i]);
@@ -443,7 +443,7 @@ void draw_comm_flow(Ui& ui, Rect room, Scene& scene, FlowWidth width) {
             band_words(ui, b.words, {b.flow->group, b.flow->traffic, f.axes[b.axis].partly_inside});
     const std::vector<float> places = name_places(room, f);
     for (std::size_t a = 0; a < f.axes.size(); ++a) draw_axis(ui, room, scene, f, a, places);
-    for (std::size_t i = 0; i < f.tiers.size(); ++i) draw_link(ui, scene, f, i);
+    for (std::size_t i = 0; i < f.tiers.size(); ++i) draw_tier(ui, scene, f, i);
     for (std::size_t a = 0; a < f.axes.size(); ++a) {
         const AxisTraffic& t = f.axes[a].traffic;
         end_words(ui, f, f.right.node[a], t.exposed_s, false);

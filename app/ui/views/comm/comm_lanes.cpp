@@ -1,8 +1,10 @@
 // Draws one micro-batch of one stage on its lanes: what computes, what is on which wire, what the step waits
 // for.
 #include "app/ui/kit/format.h"
+#include "app/ui/kit/plot.h"
 #include "app/ui/scene/colors.h"
 #include "app/ui/views/comm/view.h"
+#include "core/base/number.h"
 
 #include <algorithm>
 #include <array>
@@ -67,13 +69,6 @@ std::vector<double> cuts_of(const LanePicture& p, const std::vector<LaneSpan>& c
                cuts.end());
     cuts.back() = p.end_s;
     return cuts;
-}
-
-double median(std::vector<double> of) {
-    if (of.empty()) return 0;
-    const auto middle = of.begin() + static_cast<std::ptrdiff_t>(of.size() / 2);
-    std::nth_element(of.begin(), middle, of.end());
-    return *middle;
 }
 
 // Chooses what is seen of the parts between cuts: all, or the two ends and the turn to the backward.
@@ -679,12 +674,8 @@ class LaneDrawer {
         for (const GroupKind k : all_of<GroupKind>()) axes += by_axis_[k] > 0 ? 1 : 0;
         for (const GroupKind k : all_of<GroupKind>())
             add(axes > 1 && by_axis_[k] > 0, Sign::axis, axis_label(k), color_of(theme_, k));
-        scale_s_ = std::pow(10.0, std::floor(std::log10(120 / windows_.px_per_s)));
-        for (const double k : {5.0, 2.0})
-            if (scale_s_ * k * windows_.px_per_s <= 120) {
-                scale_s_ *= k;
-                break;
-            }
+        constexpr double kLeastScale_px = 48;  // and 120 at most
+        scale_s_ = round_step(kLeastScale_px / windows_.px_per_s);
         add(true, Sign::scale, time_text(scale_s_), theme_.secondary);
         const TextStyle style = ui_.style(11.5f, Tone::secondary);
         float x = 0, y = 0;

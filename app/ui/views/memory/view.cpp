@@ -183,9 +183,16 @@ void draw_savings(Ui& ui, Rect head_row, Rect room, const Scene& scene,
             ui.tooltip(label_of(s) + "\n" + std::string(reason_of(s))
                        + (i > 0 ? "\nsaves " + memory_text(s.saved) + " a GPU" : ""));
     }
-    const float line = y_of(m.hbm);
-    c.line({room.x, line}, {room.x + step * static_cast<float>(steps.size()), line}, ui.theme().bad, 1,
-           Dash::dashed);
+    const float line = y_of(m.hbm), end = room.x + step * static_cast<float>(steps.size());
+    c.line({room.x, line}, {end, line}, ui.theme().bad, 1, Dash::dashed);
+    // Behind the line where there is room, else over its end.
+    const std::string has = memory_text(m.hbm);
+    const TextStyle style = ui.style(11.5f).in(ui.theme().bad);
+    const float has_w = c.text_width(has, style) + 6;
+    if (end + 4 + has_w <= room.right())
+        c.text_in({end + 4, line - 9, has_w, 18}, has, style);
+    else
+        write_plate(ui, {end - has_w, line - 18, has_w, 16}, has, style, ui.theme().window);
 }
 
 // Writes "fullest: stage 3, 66.1 GiB of 79.6 GiB (85.5 GB)", the excess, and the legend. Where the row is

@@ -1,5 +1,6 @@
 #include "app/ui/kit/data_table.h"
 #include "app/ui/kit/format.h"
+#include "app/ui/kit/plot.h"
 #include "app/ui/scene/colors.h"
 #include "app/ui/views/timeline/timeline_parts.h"
 #include "app/ui/views/timeline/view.h"
@@ -26,16 +27,6 @@ void arrow(Ui& ui, const Timeline& t, std::size_t from, std::size_t to, const Ro
     const float bend = std::max(8.0f, std::abs(b.x - a.x) / 2);
     ui.canvas().curve(a, a + Vec2{bend, 0}, b - Vec2{bend, 0}, b, color, width);
     ui.canvas().polygon({b, {b.x - 6, b.y - 3.5f}, {b.x - 6, b.y + 3.5f}}, color);
-}
-
-// Returns the step between two labels: 1, 2 or 5 times a power of ten, at least 88 pixels.
-double tick_step(const TimeScale& scale) {
-    constexpr double kLeast_px = 88;
-    const double least = (scale.to_s - scale.from_s) * kLeast_px / std::max(1.0f, scale.plot.w);
-    const double power = std::pow(10.0, std::floor(std::log10(least)));
-    for (const double k : {1.0, 2.0, 5.0})
-        if (k * power >= least) return k * power;
-    return 10 * power;
 }
 
 }  // namespace
@@ -136,7 +127,8 @@ void draw_tail(Ui& ui, const StepTail& tail, double from_s, Rect plot, const Tim
 
 void draw_ruler(Ui& ui, Rect row, const TimeScale& scale) {
     Canvas& c = ui.canvas();
-    const double step = tick_step(scale);
+    constexpr double kLeast_px = 88;  // between two labels
+    const double step = round_step((scale.to_s - scale.from_s) * kLeast_px / std::max(1.0f, scale.plot.w));
     const double first = std::ceil(scale.from_s / step - 1e-9) * step;
     // If three digits are the same for neighbours, the first tick has all digits and the others the
     // difference.
