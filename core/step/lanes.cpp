@@ -24,6 +24,14 @@ struct Holds {
     LaneCall call = LaneCall::gather;
 };
 
+// Drops the first ones of a list in the order of time that are over.
+template <typename List, typename IsOver>
+void drop_first(List& list, IsOver&& is_over) {
+    const auto kept = std::find_if_not(list.begin(), list.end(), is_over);
+    if (kept == list.begin()) return;
+    list.resize(static_cast<int>(std::copy(kept, list.end(), list.begin()) - list.begin()));
+}
+
 // This is one lane: when it is free, and when from now on it is busy with calls that slow the compute next to
 // them.
 struct Queue {
@@ -48,14 +56,8 @@ struct Queue {
         return start;
     }
     void forget_before(double time) {
-        int kept = 0;
-        for (const Busy& b : busy)
-            if (b.to > time) busy[kept++] = b;
-        busy.resize(kept);
-        kept = 0;
-        for (const Holds& h : holds)
-            if (h.time.to > time) holds[kept++] = h;
-        holds.resize(kept);
+        drop_first(busy, [&](const Busy& b) { return b.to <= time; });
+        drop_first(holds, [&](const Holds& h) { return h.time.to <= time; });
     }
     void shift(double by) {
         free += by, last_end += by;
@@ -212,15 +214,18 @@ class Walk {
         const double one = 1 - (1 - std::clamp(rules_.rate, 0.0, 1.0)) * share;
         const std::array<double, kEnumCount<TrafficLane> + 1> rates{1, one, one / (2 - one)};
         double at = now_, left = unit.compute;
+        EnumArray<TrafficLane, int> ahead{};  // the first busy time of each lane that does not end by then
         while (left > 0) {
             std::size_t active = 0;
             double next = std::numeric_limits<double>::infinity();
-            for (const Queue& q : queue_)
-                for (const Busy& b : q.busy) {
-                    if (b.from <= at && at < b.to) ++active;
-                    for (const double edge : {b.from, b.to})
-                        if (edge > at) next = std::min(next, edge);
-                }
+            for (const TrafficLane lane : all_of<TrafficLane>()) {
+                const auto& busy = queue_[lane].busy;
+                int& i = ahead[lane];
+                while (i < busy.size() && busy[i].to <= at) ++i;
+                if (i == busy.size()) continue;
+                if (busy[i].from <= at) ++active;
+                next = std::min(next, busy[i].from <= at ? busy[i].to : busy[i].from);
+            }
             const double rate = rates[std::min(active, rates.size() - 1)];
             if (rate > 0 && at + left / rate <= next) return at + left / rate;
             left -= (next - at) * rate;
