@@ -567,8 +567,8 @@ LoadedPlan load_plan_and_sets(const Context& context, const PlanArgument& argume
     } catch (const Error&) {  // --set mends what is wrong with it: there is no plan to go back to
         return loaded;
     }
-    loaded.plan = with_true_title(*loaded.before, std::move(loaded.plan));
-    if (const std::string lost = lost_title_text(*loaded.before, loaded.plan); !lost.empty())
+    loaded.plan = with_true_words(*loaded.before, std::move(loaded.plan), context.presets);
+    if (const std::string lost = lost_words_text(*loaded.before, loaded.plan); !lost.empty())
         say_error("pentamesh: " + lost);
     return loaded;
 }

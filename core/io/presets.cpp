@@ -7,6 +7,7 @@
 #include "core/mesh/mesh.h"
 #include "core/mesh/places.h"
 #include "core/plan/edits.h"
+#include "core/plan/names.h"
 
 #include <algorithm>
 #include <array>
@@ -400,6 +401,19 @@ void remove_own_preset(const Presets& presets, const Presets::Entry& entry) {
 Plan without_own_presets(const Plan& plan, const Presets& presets) {
     const Plan p = detached(plan, presets);
     return p == plan ? p : as_read(p, presets);
+}
+
+Plan with_true_words(const Plan& before, Plan after, const Presets& presets) {
+    after = with_true_title(before, std::move(after));
+    if (before.notes.empty() || after.notes != before.notes) return after;
+    const bool title_goes = !before.name.empty() && after.name.empty();
+    if (!title_goes && !name_what_changed(before.notes, before, after)) return after;
+    const std::vector<Presets::Entry>& plans = presets.list(PresetKind::plan);
+    const bool shipped = std::any_of(plans.begin(), plans.end(), [&](const Presets::Entry& e) {
+        return e.broken.empty() && presets.plan(e.id).notes == before.notes;
+    });
+    if (shipped) after.notes.clear();
+    return after;
 }
 
 Plan with_same_meaning(const Plan& plan, const Presets& presets) {

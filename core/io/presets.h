@@ -75,6 +75,10 @@ void remove_own_preset(const Presets& presets, const Presets::Entry& entry);
 // Returns the plan with the values of its own presets written out: it means the same where only the shipped
 // presets are.
 [[nodiscard]] Plan without_own_presets(const Plan& plan, const Presets& presets);
+// Returns `after` as it came from `before` by an edit, without words that no longer hold: with_true_title,
+// and without the notes of a shipped plan where its title goes, or where they name what changed. Notes that
+// the user wrote stay.
+[[nodiscard]] Plan with_true_words(const Plan& before, Plan after, const Presets& presets);
 // Returns, after own presets changed or went, the plan as it was if its text still means it, else without
 // them.
 [[nodiscard]] Plan with_same_meaning(const Plan& plan, const Presets& presets);

@@ -135,9 +135,18 @@ Plan with_true_title(const Plan& before, Plan after) {
     return after;
 }
 
-std::string lost_title_text(const Plan& before, const Plan& after) {
+bool name_what_changed(std::string_view words, const Plan& before, const Plan& after) {
+    static constexpr std::array<std::string_view, 5> kSplit{"fsdp", "hsdp", "sharded", "shard", "replicas"};
+    const Words all = words_of_title(words);
+    const bool split = factor_in_force(before, Axis::dp_shard) != factor_in_force(after, Axis::dp_shard);
+    return names_a_change(all, before, after) || (split && has_any(all, kSplit));
+}
+
+std::string lost_words_text(const Plan& before, const Plan& after) {
     if (before.name.empty() || !after.name.empty()) return {};
-    return "The title \"" + before.name + "\" no longer holds and is gone";
+    const bool notes = !before.notes.empty() && after.notes.empty();
+    return "The title \"" + before.name
+           + (notes ? "\" and its notes no longer hold and are gone" : "\" no longer holds and is gone");
 }
 
 std::string words_of(const RecomputeChoice& choice) {

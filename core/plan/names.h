@@ -111,9 +111,13 @@ template <typename E>
 
 // Returns `after` as it came from `before` by an edit, without a title that no longer holds: another model is
 // another job; a title that names the GPU, a number of GPUs, a factor, ZeRO or the context goes when that
-// changed. A title that the edit itself set stays, and so do notes.
+// changed. A title that the edit itself set stays, and so do notes (with_true_words in core/io/presets.h).
 [[nodiscard]] Plan with_true_title(const Plan& before, Plan after);
-// Returns "The title "Two nodes" no longer holds and is gone" where an edit took it; else an empty text.
-[[nodiscard]] std::string lost_title_text(const Plan& before, const Plan& after);
+// Returns true if words about `before` name what is another in `after`: the GPU, a number of GPUs, a factor,
+// ZeRO, how far it shards, or the context.
+[[nodiscard]] bool name_what_changed(std::string_view words, const Plan& before, const Plan& after);
+// Returns "The title "Two nodes" no longer holds and is gone" where an edit took it, and says so of its notes
+// where it took them too; else an empty text.
+[[nodiscard]] std::string lost_words_text(const Plan& before, const Plan& after);
 
 }  // namespace pentamesh

@@ -1198,7 +1198,7 @@ class Results(unittest.TestCase):
         larger = ("--set", "cluster.gpus=512", "--set", "layout.dp_replicate=2")
         _, out, err = run("report", "llama-3-70b-3d", *larger)
         self.assertTrue(out.startswith("Llama 3 70B, 512 H100, tp 8 pp 4\n"), out[:60])
-        self.assertEqual(err, f'pentamesh: The title "{title}" no longer holds and is gone\n')
+        self.assertEqual(err, f'pentamesh: The title "{title}" and its notes no longer hold and are gone\n')
         _, out, err = run("report", "llama-3-70b-3d", "--set", "training.global_batch=512")
         self.assertTrue(out.startswith("Llama 3 70B, tp 8 × pp 4"), out[:60])
         self.assertEqual(err, "")

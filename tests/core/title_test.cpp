@@ -50,15 +50,17 @@ TEST_CASE("every GPU that ships has a short name") {
     }
 }
 
-TEST_CASE("another model is another job: the title goes, the user's notes stay; the same model leaves both") {
+TEST_CASE("another model is another job: the title goes, and the notes of a shipped plan; the same model "
+          "leaves both") {
     for (const Presets::Entry& e : presets().list(PresetKind::plan)) {
         CAPTURE(e.id);
         const Plan p = presets().plan(e.id);
         CHECK(with_true_title(p, p) == p);
         const char* other = p.model_source.preset == "llama-3-8b" ? "gpt-22b" : "llama-3-8b";
-        const Plan changed = with_true_title(p, with_model(p, presets().model(other), other));
+        const Plan changed = with_true_words(p, with_model(p, presets().model(other), other), presets());
         CHECK(changed.name.empty());
-        CHECK(changed.notes == p.notes);
+        CHECK(changed.notes.empty());
+        CHECK(with_true_words(p, p, presets()) == p);
     }
 }
 
@@ -84,15 +86,37 @@ TEST_CASE("a title that names what was changed goes, one that does not stays") {
     Plan own = llama;
     own.name = "The run of spring";
     own.notes = "Ask before you change it.";
-    const Plan other = with_true_title(own, with_model(own, presets().model("llama-3-8b"), "llama-3-8b"));
+    const Plan other =
+        with_true_words(own, with_model(own, presets().model("llama-3-8b"), "llama-3-8b"), presets());
     CHECK(other.name.empty());
-    CHECK(other.notes == own.notes);
-    const Plan larger = with_true_title(own, with_gpus(own, 512));
+    CHECK(other.notes == own.notes);  // the user's own
+    CHECK(lost_words_text(own, other) == "The title \"The run of spring\" no longer holds and is gone");
+    const Plan larger = with_true_words(own, with_gpus(own, 512), presets());
     CHECK(larger.name == own.name);
     CHECK(larger.notes == own.notes);
+    CHECK(lost_words_text(own, larger).empty());
     Plan renamed = with_gpus(own, 512);
     renamed.name = "512 H100";
     CHECK(name_after(own, renamed) == "512 H100");
+}
+
+TEST_CASE("the notes of a shipped plan go where they name what changed, though its title stays") {
+    Plan mesh = presets().plan("mesh-8");  // "The smallest mesh with three axes: tp 2, ..."
+    REQUIRE(mesh.notes.find("tp 2") != std::string::npos);
+    const Plan cut = with_true_words(mesh, with_factor(mesh, Axis::tp, 4, true), presets());
+    CHECK(cut.name == mesh.name);
+    CHECK(cut.notes.empty());
+    CHECK(lost_words_text(mesh, cut).empty());  // the plan that ships has them
+    const Plan hsdp =
+        presets().plan("hsdp-64");  // "FSDP inside each node of 8, plain replicas across 8 nodes"
+    CHECK(with_true_words(hsdp, with_factor(hsdp, Axis::dp_shard, 16, true), presets()).notes.empty());
+    Plan batch = mesh;
+    batch.training.global_batch *= 2;
+    CHECK(with_true_words(mesh, batch, presets()) == batch);
+    mesh.notes += " Tried on Monday.";
+    CHECK(with_true_words(mesh, with_factor(mesh, Axis::tp, 4, true), presets()).notes == mesh.notes);
+    const Plan larger = with_true_words(presets().plan("mesh-8"), with_gpus(mesh, 16), presets());
+    CHECK(larger.notes == mesh.notes);  // the edit itself wrote them
 }
 
 TEST_CASE("a constant of one's own leaves the title, for it is the same GPU") {

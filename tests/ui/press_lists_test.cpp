@@ -119,9 +119,10 @@ TEST_CASE(
     REQUIRE(d.click("menu.model", index_of(d.presets.list(PresetKind::model), "llama-3-8b")));
     CHECK(d.plan().model == d.presets.model("llama-3-8b"));
     CHECK(d.plan().name.empty());
-    CHECK(d.plan().notes == before.notes);
+    CHECK(d.plan().notes.empty());
     CHECK(d.shell.message()
-          == "The title \"" + before.name + "\" no longer holds and is gone; Ctrl+Z brings it back");
+          == "The title \"" + before.name
+                 + "\" and its notes no longer hold and are gone; Ctrl+Z undoes that");
     CHECK(says(d, title_of(d.plan())));
     CHECK(d.shell.title().find("70B") == std::string::npos);
     d.press({.key = Key::z, .ctrl = true});

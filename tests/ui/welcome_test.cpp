@@ -61,8 +61,8 @@ TEST_CASE("after 'look around' three hints stand beside their controls, each gon
     d.press({.key = Key::z, .ctrl = true});
     d.time_s += 10;  // the card of the edit goes
     d.rest();
-    CHECK(says(d, "Press 2: 2 GPUs then share out"));
-    REQUIRE(d.click("mod.zero", 2));
+    CHECK(says(d, "Press 0: each of 2 GPUs then"));  // ZeRO-3
+    REQUIRE(d.click("mod.zero", 0));
     d.time_s += 10;
     d.rest();
     CHECK(says(d, "Hold Space"));
@@ -72,6 +72,43 @@ TEST_CASE("after 'look around' three hints stand beside their controls, each gon
     run_id(d, "help.welcome");
     REQUIRE(d.click("welcome.skip"));
     CHECK_FALSE(says(d, "Press + here"));
+}
+
+TEST_CASE("hints go with the third edit, another view, another plan and Esc") {
+    const auto look_around = [](Driver& d) {
+        run_id(d, "help.welcome");
+        REQUIRE(d.click("welcome.skip"));
+        REQUIRE(says(d, "Press + here"));
+    };
+    Driver edits("mesh-8");
+    look_around(edits);
+    for (const char* axis : {"layout.pp.plus", "layout.pp.minus"}) {
+        REQUIRE(edits.click(axis));
+        edits.time_s += 10;
+        edits.rest();
+        CHECK(says(edits, "Press + here"));
+    }
+    REQUIRE(edits.click("layout.pp.plus"));
+    edits.time_s += 10;
+    edits.rest();
+    CHECK_FALSE(says(edits, "Press + here"));
+
+    Driver view("mesh-8");
+    look_around(view);
+    view.press({Key::n5});
+    view.press({.key = Key::escape});
+    CHECK_FALSE(says(view, "Press + here"));
+
+    Driver plan("mesh-8");
+    look_around(plan);
+    run_command(plan, "Open a preset");
+    REQUIRE(plan.click("gallery.plan", 1));
+    CHECK_FALSE(says(plan, "Press + here"));
+
+    Driver escaped("mesh-8");
+    look_around(escaped);
+    escaped.press({Key::escape});
+    CHECK_FALSE(says(escaped, "Press + here"));
 }
 
 TEST_CASE("a later run opens what was open: a file as it is on the disk, a preset by its plan") {

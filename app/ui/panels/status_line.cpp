@@ -75,14 +75,19 @@ std::optional<Hint> hint_of(Ui& ui, const Scene& scene, int seen) {
                     scene.change != nullptr && scene.change->touched == Axis::tp};
     }
     if (seen == 1) {
-        const auto two = at("mod.zero", 2);
+        // With ZeRO it says what is lost without; under a pipeline ZeRO-2 is not a choice to begin with.
+        const bool shares = layout.zero > 0;
+        const auto control = at("mod.zero", shares ? 0 : 2);
         const std::int64_t copies = layout.dp_shard;
-        if (!two || copies <= 1 || scene.change != nullptr)
+        if (scene.change != nullptr && scene.change->what.starts_with("ZeRO")) return Hint{{}, "", true};
+        if (!control || copies <= 1 || scene.change != nullptr || (!shares && layout.pp > 1))
             return std::nullopt;  // after the card of the edit
-        return Hint{*two,
-                    "Press 2: " + thousands(copies)
-                        + " GPUs then share out gradients and optimizer, in place of " + "a copy each.",
-                    layout.zero == 2};
+        return Hint{*control, shares
+                                  ? "Press 0: each of " + thousands(copies)
+                                        + " GPUs then keeps a copy of what they share out now."
+                                  : "Press 2: " + thousands(copies)
+                                        + " GPUs then share out gradients and optimizer, in place of a copy "
+                                          "each."};
     }
     const auto name = at("layout.tp.toggle", 0);
     if (!name || scene.change != nullptr) return std::nullopt;

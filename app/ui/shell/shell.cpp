@@ -293,12 +293,24 @@ Effects Shell::draw_layers(Ui& ui, Scene& scene) {
         else
             draw_axis_card(ui, scene, axis_card_, window_.document.revision());
     }
-    if (hints_ && ui.state().layers_open == 0 && !desk_.lesson().open && !desk_.presenter().on)
-        window_.settings.hints = draw_first_hint(ui, scene, window_.settings.hints);
-    hints_ = hints_ && window_.settings.hints < kFirstHints;
+    draw_hint(ui, scene);
     draw_toast(ui);
     desk_.draw_presenter_cover(ui);
     return out;
+}
+
+// Hints are of the plan that the window began with: they go with the third edit, another plan or view, and
+// Esc.
+void Shell::draw_hint(Ui& ui, const Scene& scene) {
+    if (!looking_) return;
+    constexpr int kMostEdits = 3;
+    const bool elsewhere = looking_->file != window_.document.file() || looking_->full != window_.full
+                           || looking_->in_pane != window_.views.in_pane;
+    if (elsewhere || window_.edits - looking_->edits >= kMostEdits || pressed({Key::escape})
+        || window_.settings.hints >= kFirstHints)
+        return looking_.reset();
+    if (ui.state().layers_open == 0 && !desk_.lesson().open && !desk_.presenter().on)
+        window_.settings.hints = draw_first_hint(ui, scene, window_.settings.hints);
 }
 
 void Shell::draw_toast(Ui& ui) {
@@ -878,7 +890,9 @@ void Shell::draw_welcome(Ui& ui) {
     case Way::tour: begin(desk_.lessons(), "tour"); break;
     case Way::tasks: begin(desk_.lessons(), "20-"); break;
     case Way::model: window_.later("New model", [this] { sheets_.begin_new_model(); }); break;
-    case Way::later: hints_ = true; break;
+    case Way::later:
+        looking_ = {window_.document.file(), window_.edits, window_.full, window_.views.in_pane};
+        break;
     case Way::none: break;
     }
 }

@@ -14,8 +14,10 @@
 #include "app/ui/shell/window.h"
 #include "core/teach/loaf.h"
 
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -124,7 +126,14 @@ class Shell {
     std::shared_ptr<const Evaluation> pinned_;  // of A as the frame began: a view may unpin it
     Pane keys_pane_ = Pane::top;                // whose view has the keyboard on the dashboard
     bool welcome_ = false, hover_moved_ = false;
-    bool hints_ = false;           // somebody looks around: hints that were not seen yet are shown
+    // Somebody looks around: hints that were not seen yet are shown, while this stands.
+    struct Looking {
+        std::uint64_t file = 0;
+        int edits = 0;
+        std::optional<ViewId> full;
+        std::array<ViewId, kPaneCount> in_pane{};
+    };
+    std::optional<Looking> looking_;
     Kept<OpeningLoaves> opening_;  // of the welcome
 
     template <typename T>
@@ -144,6 +153,7 @@ class Shell {
     [[nodiscard]] Effects draw_layers(Ui& ui, Scene& scene);
     // Does what clicks of this frame ask for.
     void take(Effects effects);
+    void draw_hint(Ui& ui, const Scene& scene);
     void draw_toast(Ui& ui);
     void take_keys(bool view_took_escape);
     void take_undo_keys();

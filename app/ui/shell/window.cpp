@@ -190,8 +190,8 @@ void Window::evaluate() {
 
 void Window::apply(std::optional<PlanEdit> edit) {
     if (!edit || peeks) return;
-    edit->plan = with_true_title(document.plan(), std::move(edit->plan));
-    const std::string lost = lost_title_text(document.plan(), edit->plan);
+    edit->plan = with_true_words(document.plan(), std::move(edit->plan), presets);
+    const std::string lost = lost_words_text(document.plan(), edit->plan);
     // A model of one's own that no file has is kept, as a replaced plan is.
     if (edit->other_model && document.modified() && is_own_model(document.plan())) {
         const std::string name = title_of(edit->plan);
@@ -203,8 +203,8 @@ void Window::apply(std::optional<PlanEdit> edit) {
     const std::uint64_t revision = document.revision();
     PlanEdited how{edit->what, touched, !edit->merge_key.empty(), document.merges(edit->merge_key)};
     document.edit(std::move(edit->plan), std::move(edit->what), std::move(edit->merge_key));
-    if (document.revision() != revision) edited = std::move(how);
-    if (!lost.empty()) say(lost + "; Ctrl+Z brings it back");
+    if (document.revision() != revision) edited = std::move(how), ++edits;
+    if (!lost.empty()) say(lost + "; Ctrl+Z undoes that");
     dirty = true;
 }
 

@@ -193,6 +193,7 @@ struct Window {
     double evaluate_s = 0;
     bool replaced = false;  // another plan took the place of the open one; this is not an edit of it
     PlanEdited edited;      // the edit that is to be evaluated
+    int edits = 0;          // that were made since the start
     bool peeks = false;     // the plan before the last edit is shown for a moment
 
     Host host;

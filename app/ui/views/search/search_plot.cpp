@@ -464,7 +464,9 @@ void draw_results(Ui& ui, Rect& room, const Scene& scene, const SearchFound& fou
                                                                      among ? 0 : std::min(tied, shown))
                                                       : shown + 1;
     const auto draw_own = [&] {
-        draw_result(ui, room.cut_top(kRow), scene, columns, {own, e.step->time_s, e.memory.peak()}, "", "");
+        const SearchRow row{
+            .choice = own, .step_s = e.step->time_s, .memory_bytes = e.memory.peak(), .fit = e.memory.fit()};
+        draw_result(ui, room.cut_top(kRow), scene, columns, row, "", "");
     };
     const float top = room.y;
     for (std::size_t i = 0; i < shown; ++i) {
