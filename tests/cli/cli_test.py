@@ -1497,7 +1497,17 @@ class Review(unittest.TestCase):
         for name in ("llama-3-70b-3d", "deepseek-v3-2048"):
             known = list(numbers(run_json("report", name, "--json")[1]))
             text = self.text_of(self.review(name, "--pages", "placement,memory,communication"))
-            found = re.findall(r"(?<![\w.,])(\d[\d,]*(?:\.\d+)?) (%s)(?![\w/])" % "|".join(unit), text)
+            figures = r"(?<![\w.,])(\d[\d,]*(?:\.\d+)?) (%s)(?![\w/])" % "|".join(unit)
+            # The picture of lanes says what `lanes` says; its own are the marks below it and the length of its scale.
+            lanes = run_json("lanes", name, "--json")[1]
+            self.assertIn(lanes["title"], " ".join(text.split()))
+            self.assertIn(lanes["sentence"], " ".join(text.split()))
+            of_lanes = set(re.findall(figures, lanes["title"] + " " + lanes["sentence"]))
+            text, marks = re.subn(r"(?:first gathers?|last reductions?): [\d.]+ m?s", "", text)
+            self.assertGreaterEqual(marks, 2)
+            text, scales = re.subn(r"(?m)^ *(?:[^\d\n]*  )?[125]0*(?:\.0+)? m?s$", "", text)
+            self.assertEqual(scales, 1)
+            found = [f for f in re.findall(figures, text) if f not in of_lanes]
             self.assertGreater(len(found), 100)
             for figure, of in found:
                 digits = figure.replace(",", "")

@@ -14,6 +14,7 @@
 #include "app/ui/views/step/view.h"
 #include "app/ui/views/timeline/view.h"
 #include "core/base/text.h"
+#include "core/explain/lane_picture.h"
 #include "core/pipeline/timeline.h"
 #include "core/teach/glossary.h"
 #include "render/page.h"
@@ -139,6 +140,21 @@ void draw_held(ReviewSheet& sheet, Rect room, const Reviewed& of, MemoryPage pag
 void draw_traffic(ReviewSheet& sheet, Rect room, const Reviewed& of) {
     draw_on_page(sheet, room, of,
                  [](Ui& ui, Rect r, Scene& scene) { draw_comm_flow(ui, r, scene, FlowWidth::time); });
+}
+
+void draw_lanes(ReviewSheet& sheet, const Reviewed& of) {
+    constexpr float kLanes = 330;  // pixels of the window: two lanes, what stands out, the legend
+    CommLanesState state;
+    const std::optional<LanePicture>& picture = state.picture.get(
+        {1, state.stage}, [&] { return lane_picture(of.plan, of.evaluation, state.stage); });
+    if (!picture || picture->waits_s + picture->hidden_s <= 0) return;
+    const float high = kLanes * window_pixel(sheet);
+    sheet.head(picture->once ? "The first forward and the last backward on their lanes"
+                             : "One micro-batch on its lanes",
+               high);
+    draw_on_page(sheet, sheet.take(high), of,
+                 [&](Ui& ui, Rect r, Scene& scene) { draw_comm_lanes(ui, r, scene, state, 1); });
+    sheet.gap();
 }
 
 void draw_sensitivity(ReviewSheet& sheet, const Reviewed& of, const Sensitivity& s) {

@@ -76,6 +76,9 @@ void draw_held(ReviewSheet& sheet, Rect room, const Reviewed& of, MemoryPage pag
 // Draws what each axis sends over which link, and how much of it the step waits for. Precondition: it has a
 // step.
 void draw_traffic(ReviewSheet& sheet, Rect room, const Reviewed& of);
+// Draws one micro-batch on its lanes: what the step waits for of data parallelism's traffic. It takes its
+// room from the sheet; nothing where no such traffic is. Precondition: it has a step.
+void draw_lanes(ReviewSheet& sheet, const Reviewed& of);
 // Draws what moves the step most, as many rows as the page has room for.
 void draw_sensitivity(ReviewSheet& sheet, const Reviewed& of, const Sensitivity& s);
 

@@ -412,6 +412,7 @@ void communication_page(ReviewSheet& sheet, const ReviewContent& content) {
         sheet.head("What waits, and what compute hides", bands);
         draw_traffic(sheet, sheet.take_grown(bands, 1.2f * bands), of);
         sheet.gap();
+        draw_lanes(sheet, of);
     }
     const Table axes = axes_traffic_table(e), links = links_traffic_table(of.plan, e);
     const float gap = sheet.paper().body * 2.5f, half = (sheet.width() - gap) / 2;
