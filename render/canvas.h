@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 struct ImDrawList;
@@ -24,6 +25,12 @@ struct Vec2 {
     friend Vec2 operator*(Vec2 a, float k) { return {a.x * k, a.y * k}; }
     bool operator==(const Vec2&) const = default;
 };
+
+// Returns `at`, held between the two; `least` where the room is so small that `most` lies below it.
+template <typename T>
+[[nodiscard]] constexpr T held_between(T at, std::type_identity_t<T> least, std::type_identity_t<T> most) {
+    return most <= least || at < least ? least : at > most ? most : at;
+}
 
 struct Rect {
     float x = 0, y = 0, w = 0, h = 0;

@@ -510,7 +510,7 @@ int draw_table(Ui& ui, std::string_view name, Rect room, const Table& table, Tab
         across_bar(ui, name, room.cut_bottom(8), columns.sum, state.across);
         if (ui.frame().shift) state.across -= ui.take_wheel(room) * 60;
     }
-    state.across = std::clamp(state.across, 0.0f, std::max(0.0f, columns.sum - room.w));
+    state.across = held_between(state.across, 0.0f, columns.sum - room.w);
     const TableRow cells(c, columns, state.across, room.w);
     cells.cells(room.cut_top(head_height(columns)),
                 [&](std::size_t i, Rect cell) { draw_title(ui, cell, table.columns[i], head); });

@@ -33,8 +33,8 @@ void draw_ticks(Ui& ui, const GuessScale& scale, Rect labels, const std::string&
         ui.canvas().line({x, scale.track.y}, {x, labels.y}, ui.theme().hairline);
         const std::string text = three_digits(value) + (i == kTicks && !unit.empty() ? " " + unit : "");
         const float w = ui.canvas().text_width(text, style);
-        ui.canvas().text_in({std::clamp(x - w / 2, labels.x, labels.right() - w), labels.y, w + 1, labels.h},
-                            text, style);
+        ui.canvas().text_in(
+            {held_between(x - w / 2, labels.x, labels.right() - w), labels.y, w + 1, labels.h}, text, style);
     }
 }
 

@@ -259,7 +259,7 @@ void draw_question(Pen& p, const LessonQuestion& q) {
     // The panel scrolls down to the end of the answer, but keeps the question in view.
     const auto follow = [&] {
         if (!p.measures && std::exchange(p.session.follow, false))
-            p.session.scroll += std::clamp(p.room.y - p.view.bottom(), 0.0f, std::max(0.0f, top - p.view.y));
+            p.session.scroll += held_between(p.room.y - p.view.bottom(), 0.0f, top - p.view.y);
     };
     if (p.session.state().shown()) {
         draw_answer(p, q);
@@ -431,7 +431,7 @@ LessonAction draw_lesson_panel(Ui& ui, Rect room, const Scene& scene, LessonSess
         draw_step(p);
     }
     const float used = p.room.y + std::round(scrolled) - room.y;
-    session.scroll = std::clamp(session.scroll, 0.0f, std::max(0.0f, used - room.h));
+    session.scroll = held_between(session.scroll, 0.0f, used - room.h);
     if (used > room.h) {  // height of the rest
         const float h = std::max(24.0f, room.h * room.h / used);
         const float y = room.y + (room.h - h) * session.scroll / std::max(1.0f, used - room.h);

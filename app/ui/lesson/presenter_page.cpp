@@ -164,7 +164,7 @@ PresenterAction draw_presenter_page(Ui& ui, Rect room, const LessonSession& sess
     page.scroll = std::max(0.0f, page.scroll - ui.take_wheel(room) * 3 * size);
     const Canvas::Clip clip = c.clip(room);
     const float used = draw_step(p, {room.x, room.y - std::round(page.scroll), room.w, 1e6f}, session, *step);
-    page.scroll = std::clamp(page.scroll, 0.0f, std::max(0.0f, used - room.h));
+    page.scroll = held_between(page.scroll, 0.0f, used - room.h);
     return out;
 }
 

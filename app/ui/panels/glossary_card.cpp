@@ -134,7 +134,7 @@ void draw_card(Ui& ui, const Scene& scene, GlossaryState& state) {
     const float h = glossary_text(ui, {0, 0, w - 32, 0}, scene, *e, true) + 28 + 30;
     Rect box{state.card_at.x, state.card_at.bottom() + 6, w, std::min(h, screen.y - 16)};
     if (box.bottom() > screen.y - 8) box.y = std::max(8.0f, state.card_at.y - box.h - 6);
-    box.x = std::clamp(box.x, 8.0f, std::max(8.0f, screen.x - 8 - box.w));
+    box.x = held_between(box.x, 8.0f, screen.x - 8 - box.w);
     const auto layer = ui.open_layer("glossary.card", box);
     const bool open = layer.stays();
     Rect room = box.inset(16, 14);

@@ -374,7 +374,7 @@ std::optional<PlanEdit> draw_problems_layer(Ui& ui, const Scene& scene, Inspecto
     if (!state.problems_open) return std::nullopt;
     const Vec2 screen = ui.frame().size;
     const float w = std::min(420.0f, screen.x - 16), h = std::min(360.0f, state.problems_anchor.y - 16);
-    const Rect box{std::clamp(state.problems_anchor.x, 8.0f, screen.x - 8 - w),
+    const Rect box{held_between(state.problems_anchor.x, 8.0f, screen.x - 8 - w),
                    state.problems_anchor.y - 4 - h, w, h};
     const auto layer = ui.open_layer("status.problems.list", box);
     state.problems_open = layer.stays();

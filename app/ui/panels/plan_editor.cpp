@@ -431,8 +431,8 @@ Rect popover_box(Ui& ui, Rect anchor, float w, float h) {
     const Vec2 screen = ui.frame().size;
     w = std::min(w, screen.x - 16);
     h = std::min(h, screen.y - 16);
-    return {std::clamp(anchor.x, 8.0f, std::max(8.0f, screen.x - 8 - w)),
-            std::clamp(anchor.bottom() + 4, 8.0f, std::max(8.0f, screen.y - 8 - h)), w, h};
+    return {held_between(anchor.x, 8.0f, screen.x - 8 - w),
+            held_between(anchor.bottom() + 4, 8.0f, screen.y - 8 - h), w, h};
 }
 
 // ---- numbers ------------------------------------------------------------------------------------------

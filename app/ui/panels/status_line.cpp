@@ -182,7 +182,7 @@ void draw_change_card(Ui& ui, const PlanChange& change) {
     const float at = change.touched ? badge->center().y : press.y;
     const float x = badge->right() + 22, y = at - 24;
     if (x + kCardWidth > ui.frame().size.x) return;
-    const Rect box{x, std::clamp(y, 4.0f, std::max(4.0f, ui.frame().size.y - h - 4)), kCardWidth, h};
+    const Rect box{x, held_between(y, 4.0f, ui.frame().size.y - h - 4), kCardWidth, h};
     const Color color =
         change.touched ? color_of(ui.theme(), group_of(*change.touched)) : ui.theme().secondary;
     if (change.touched) {

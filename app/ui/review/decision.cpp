@@ -143,10 +143,6 @@ MemoryFit fit_of_plan(const Evaluation& e) {
     return fit_of(e.memory).value_or(MemoryFit::no);
 }
 
-std::string fit_words(const Evaluation& e) {
-    return std::string(name_of(fit_of_plan(e)));
-}
-
 CostWords cost_words(const Reviewed& of, bool whole) {
     const double rate = of.evaluation.step->tokens_per_s;
     const Cost cost = cost_of(of.plan, rate);

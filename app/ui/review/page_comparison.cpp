@@ -283,7 +283,7 @@ void draw_fit_of(ReviewSheet& sheet, Rect room, const Reviewed& of, double whole
     const double over = m.peak() - m.hbm;
     style.face = Face::regular;
     sheet.label(room.cut_top(line),
-                fits(fit)              ? fit_words(of.evaluation) + ", " + memory_text(-over) + " free"
+                fits(fit)              ? std::string(name_of(fit)) + ", " + memory_text(-over) + " free"
                 : fit == MemoryFit::no ? "does not fit: " + memory_text(over) + " over"
                                        : "fits if buffers stay under " + memory_text(room_for_buffers(m)),
                 style);
@@ -643,7 +643,10 @@ std::string impossible_decision(const ReviewContent& content) {
     const Evaluation& then = content.mended->evaluation;
     return "It cannot be built as it is. With "
            + words_of(needed_edits(content.plans[0], content.mended->plan)) + " it can"
-           + (then.step && fit_of_plan(then) != MemoryFit::yes ? ", but " + fit_words(then) : "") + ".";
+           + (then.step && fit_of_plan(then) != MemoryFit::yes
+                  ? ", but " + std::string(name_of(fit_of_plan(then)))
+                  : "")
+           + ".";
 }
 
 void impossible_page(ReviewSheet& sheet, const ReviewContent& content) {

@@ -143,8 +143,6 @@ bool draw_columns(ReviewSheet& sheet, const ReviewContent& content, const Search
 // from one change each that was tried (ReviewContent::tried); the author's own words win.
 
 [[nodiscard]] MemoryFit fit_of_plan(const Evaluation& evaluation);
-// Returns "fits", "may not fit", "does not fit".
-[[nodiscard]] std::string fit_words(const Evaluation& evaluation);
 struct CostWords {
     std::string head, rest;
     [[nodiscard]] std::string joined() const { return rest.empty() ? head : head + ", " + rest; }

@@ -535,7 +535,7 @@ int ReviewPages::draw(Canvas& canvas, Rect box, const ReviewRequest& request, in
                && a.one_a_page == b.one_a_page;
     };
     if (!counted_ || !same(*counted_, request)) count(request);
-    page = std::clamp(page, 1, std::max(1, all_));
+    page = held_between(page, 1, all_);
     std::size_t at = 0;
     for (std::size_t i = 0; i < begins_.size(); ++i)
         if (!begins_[i].joined && begins_[i].before < page) at = i;
@@ -709,7 +709,7 @@ Table tried_table(const ReviewContent& content) {
     Table t;
     t.columns = {{"change"}, {"step", Shown::seconds}, {"fullest GPU", Shown::memory}, {"it"}};
     const Evaluation& e = content.evaluations[0];
-    t.rows.push_back({"this plan", e.step->time_s, e.memory.peak(), fit_words(e)});
+    t.rows.push_back({"this plan", e.step->time_s, e.memory.peak(), std::string(name_of(fit_of_plan(e)))});
     for (const SearchResult& r : content.tried)
         t.rows.push_back(
             {change_words(content.plans[0], r.choice), r.step_s, r.memory_bytes, name_of(MemoryFit::yes)});

@@ -410,7 +410,7 @@ void Dialogs::draw_review_page(Ui& ui, Rect box) {
     try {
         shown.pages = review_pages_named(review_.pages);
         const int all = (*made)->draw(ui.canvas(), box, shown, review_.shown);
-        review_.shown = std::clamp(review_.shown, 1, std::max(1, all));
+        review_.shown = held_between(review_.shown, 1, all);
         const float side = std::max(0.0f, (row.w - 190) / 2);
         row = {row.x + side, row.y + 4, 190, row.h - 4};
         if (ui.button("review.back", row.cut_left(36), "‹", 0, review_.shown > 1)) --review_.shown;

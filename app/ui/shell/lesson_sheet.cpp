@@ -116,9 +116,7 @@ void draw_scale(Canvas& c, Rect room, const StepSheet& s, const TextStyle& text,
     const Rect labels = room.cut_bottom(label);
     const auto mark = [&](float x, const std::string& words) {
         const float w = c.text_width(words, text) + 1;
-        c.text_in(
-            {std::clamp(x - w / 2, labels.x, std::max(labels.x, labels.right() - w)), labels.y, w, label},
-            words, text);
+        c.text_in({held_between(x - w / 2, labels.x, labels.right() - w), labels.y, w, label}, words, text);
     };
     const LessonQuestion& q = *s.step.question;
     if (q.kind != QuestionKind::curve) {

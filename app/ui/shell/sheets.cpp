@@ -91,7 +91,7 @@ bool is_over(const UiState& state, const UiState::Named& named) {
 // room on any side it covers a part of that if it `must` be seen; else there is no card.
 std::optional<Rect> place_card(Rect clear, Vec2 size, Vec2 screen, bool must) {
     constexpr float kGap = 12, kEdge = 8;
-    const auto within = [&](float at, float most) { return std::clamp(at, kEdge, std::max(kEdge, most)); };
+    const auto within = [&](float at, float most) { return held_between(at, kEdge, most); };
     const float x = within(clear.x, screen.x - size.x - kEdge),
                 y = within(clear.y, screen.y - size.y - kEdge);
     const float right = clear.right() + kGap, left = clear.x - kGap - size.x, below = clear.bottom() + kGap,

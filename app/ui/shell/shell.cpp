@@ -445,8 +445,8 @@ std::uint64_t Shell::shown_key(ViewId view) const {
 Effects Shell::draw_middle(Ui& ui, Rect middle, Scene& scene) {
     if (window_.full) return draw_view(ui, middle, scene, *window_.full);
     const float h = middle.h;
-    float memory_h = std::clamp(h * window_.settings.memory, 96.0f, std::max(96.0f, h * 0.5f));
-    float timeline_h = std::clamp(h * window_.settings.timeline, 120.0f, std::max(120.0f, h * 0.6f));
+    float memory_h = held_between(h * window_.settings.memory, 96.0f, h * 0.5f);
+    float timeline_h = held_between(h * window_.settings.timeline, 120.0f, h * 0.6f);
     if (h < 560) {  // a low window keeps the mesh and one pane below it
         memory_h = std::min(memory_h, h * 0.27f);
         timeline_h = std::min(timeline_h, h * 0.3f);
@@ -696,7 +696,7 @@ Effects Shell::draw_panels(Ui& ui, Rect room, Scene& scene) {
     if (show_right) {
         const float least = desk_.lesson().open ? std::min(380.0f, width * 0.5f) : kLeastRight;
         const float wide = panel_width(window_.settings.right, width, kLeastRight, 290);
-        right = room.cut_right(std::clamp(wide, least, std::max(least, width * 0.4f)));
+        right = room.cut_right(held_between(wide, least, width * 0.4f));
         if (const auto part = ui.part("part.right", 0, right, window_.evaluated, theme.panel))
             out.add(desk_.lesson().open ? draw_side(ui, right, scene)
                                         : draw_inspector(ui, right, scene, inspector_));

@@ -489,7 +489,7 @@ StepRow step_row(Rect room, const std::vector<int>& steps, bool reversed, int at
     out.pitch = std::clamp(room.w / n, kLeastPitch, std::max(76.0f, room.w / 24));
     const auto before = static_cast<float>(std::ranges::lower_bound(steps, at) - steps.begin());
     const float here = (reversed ? n - before : before) * out.pitch;
-    out.gone = std::clamp(here - room.w / 2, 0.0f, std::max(0.0f, n * out.pitch - room.w));
+    out.gone = held_between(here - room.w / 2, 0.0f, n * out.pitch - room.w);
     return out;
 }
 

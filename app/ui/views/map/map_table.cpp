@@ -363,7 +363,7 @@ TableLook look_of(Ui& ui, Rect room, const MapViewState& state, float loaves) {
     out.one_line = !out.slender && room.h + 1 < needed;
     const float most = room.w < 640 ? kMapRowHigh + 20 : kMapRowHigh;
     out.row = out.one_line ? std::clamp((room.h - kHead) / n, 22.0f, kMapRowLow)
-                           : std::clamp(least + (room.h - needed) / n, least, std::max(least, most));
+                           : held_between(least + (room.h - needed) / n, least, most);
     out.loaves = out.one_line ? 0 : loaves;
     out.width = columns_for(room.w - 16 - out.loaves, out.one_line, axis_width(ui, state.figures->rows));
     return out;

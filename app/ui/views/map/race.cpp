@@ -28,7 +28,7 @@ Film film_of(const WireRace& race) {
 
 // A wire is thick by the logarithm of its speed.
 float thickness(double bytes_per_s, float most) {
-    return std::clamp(4 + 8.5f * static_cast<float>(std::log10(bytes_per_s / 1e9)), 4.0f, most);
+    return held_between(4 + 8.5f * static_cast<float>(std::log10(bytes_per_s / 1e9)), 4.0f, most);
 }
 
 void draw_lane(Ui& ui, Rect row, const RaceLane& lane, double at_s) {

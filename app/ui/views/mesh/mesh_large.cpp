@@ -520,7 +520,7 @@ void draw_strip(Canvas& c, const Theme& theme, float type, Rect room, float tile
         const float inner = std::max(w / 2, w - to_end), next = at.shown() == 2 ? inner : type * 1.2f;
         if (edge && at.shown() > 1 && inner + next > at.pitch)
             words = node_words(scene, p, node, false), w = c.text_width(words, style) + 4;
-        const float left = std::clamp(r.center().x - w / 2, ground.x, std::max(ground.x, ground.right() - w));
+        const float left = held_between(r.center().x - w / 2, ground.x, ground.right() - w);
         if (w <= at.pitch + 8 || at.shown() == 1)
             c.text_in({left, r.bottom() + 13, w, line}, words, style, Align::center);
     }

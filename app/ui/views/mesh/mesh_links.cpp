@@ -329,7 +329,7 @@ void draw_memory_strip(Ui& ui, Rect strip, const Scene& scene, std::int64_t rank
     c.rect(strip, ui.theme().hairline, 1);
     MemoryParts parts =
         memory_parts(strip, memory.stage[stage], static_cast<double>(strip.w) / memory.hbm, false);
-    for (Rect& part : parts) part.w = std::clamp(strip.right() - part.x, 0.0f, part.w);
+    for (Rect& part : parts) part.w = held_between(strip.right() - part.x, 0.0f, part.w);
     fill_memory(c, ui.theme(), parts);
     if (memory.stage[stage].total() > memory.hbm) c.frame(strip.inset(-1), ui.theme().bad, 1);
 }

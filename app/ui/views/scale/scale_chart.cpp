@@ -226,7 +226,7 @@ void draw_own(Chart& c) {
     ink.canvas.line({x, area.y - 2}, {x, area.bottom()}, ink.theme.text, 1.6f);
     const std::string words = "this plan: " + value_words(c.scale.request.over, own);
     const float w = ink.width(words, ink.bold()) + 12, h = ink.line() + 2;
-    const Rect box{std::clamp(x - w / 2, area.x, std::max(area.x, area.right() - w)), area.y - h - 2, w, h};
+    const Rect box{held_between(x - w / 2, area.x, area.right() - w), area.y - h - 2, w, h};
     ink.canvas.rect(box, ink.theme.text, 3);
     ink.canvas.text_in(box, words, ink.bold(ink.theme.window), Align::center);
     for (std::size_t i = 0; i < c.scale.points.size(); ++i) {

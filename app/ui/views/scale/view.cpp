@@ -294,7 +294,7 @@ void draw_scale_memory(const ScaleInk& ink, Rect room, const Plan& plan, const S
     ink.canvas.circle(at, 4, ink.theme.text);
     const std::string words = memory_text(own->memory_bytes) + " at " + with_commas(own->at);
     const float w = ink.width(words, ink.bold());
-    const float left = std::clamp(at.x - w / 2, room.x, std::max(room.x, room.right() - w));
+    const float left = held_between(at.x - w / 2, room.x, room.right() - w);
     const bool below = at.y + ink.line() + 6 < room.bottom();  // the curve comes from above
     ink.canvas.text_in({left, below ? at.y + 6 : at.y - ink.line() - 5, w, ink.line()}, words,
                        ink.bold(fits(own->fit) ? ink.theme.text : ink.theme.bad));

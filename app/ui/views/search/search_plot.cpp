@@ -54,10 +54,9 @@ void draw_front(Ui& ui, const Plot& plot, const SearchFound& found, double token
 void name_corner(Ui& ui, const Plot& plot, Vec2 at, const std::string& words, bool above) {
     const TextStyle style = ui.style(12, Tone::text, Face::semibold);
     const float w = ui.canvas().text_width(words, style) + 4;
-    const float x = std::clamp(at.x - w / 2, plot.area.x + 2,
-                               std::max(plot.area.x + 2, plot.area.right() - w)),
+    const float x = held_between(at.x - w / 2, plot.area.x + 2, plot.area.right() - w),
                 y = above ? at.y - 24 : at.y + 8;
-    write_plate(ui, {x, std::clamp(y, plot.area.y, plot.area.bottom() - 16), w, 16}, words, style,
+    write_plate(ui, {x, held_between(y, plot.area.y, plot.area.bottom() - 16), w, 16}, words, style,
                 ui.theme().window.alpha(0.85f), 2);
 }
 

@@ -48,12 +48,12 @@ void draw_card(Ui& ui, Rect room, Vec2 at, const Scene& scene, const LayoutChoic
                                                           + " with the same two figures   "
                                                     : "";
     const float height = head + 116;
-    Rect box{std::clamp(at.x + 16, room.x, room.right() - kWidth), at.y + 16, kWidth, height};
+    Rect box{held_between(at.x + 16, room.x, room.right() - kWidth), at.y + 16, kWidth, height};
     // The card stands left of the list, so that the other rows can still be read.
     if (row && room.w >= kWide) box.x = room.right() - list_width(room.w) - kWidth - 12;
     if (box.bottom() > room.bottom()) box.y = std::max(room.y, at.y - height - 12);
     // A row with the focus may have been scrolled away.
-    box.y = std::clamp(box.y, room.y, std::max(room.y, room.bottom() - height));
+    box.y = held_between(box.y, room.y, room.bottom() - height);
     c.box(box, ui.theme().raised, ui.theme().hairline, 1, 6);
     Rect in = box.inset(12, 10);
     in.cut_top(c.paragraph(in, layout, bold, 17) + 4);

@@ -127,8 +127,8 @@ void draw_group(Ui& ui, Rect row, const LaneGroup& group, double spread, double 
                    + percent(expected_maximum_bound(group.n) * spread));
 }
 
-void draw_lanes(Ui& ui, Rect room, double spread, std::int64_t own, StragglerState& state, bool space,
-                const Scene& scene) {
+void draw_gpus(Ui& ui, Rect room, double spread, std::int64_t own, StragglerState& state, bool space,
+               const Scene& scene) {
     constexpr float kHead = 20, kFoot = 24;
     Rect head = room.cut_top(kHead);
     Rect foot = ui.state().for_picture ? Rect{} : room.cut_bottom(kFoot);
@@ -263,7 +263,7 @@ std::optional<PlanEdit> draw_stragglers(Ui& ui, Rect room, const Scene& scene, S
     room.cut_top(6);
     std::optional<std::size_t> fallen;
     if (room.w >= 560 && room.h >= 190) {
-        draw_lanes(ui, room.cut_left(std::floor(room.w * 0.58f)), spread, own, state, space, scene);
+        draw_gpus(ui, room.cut_left(std::floor(room.w * 0.58f)), spread, own, state, space, scene);
         fallen = static_cast<std::size_t>(moment_of(state.played, film_of(state.groups->size())) + 1e-9);
         room.cut_left(24);
         if (room.h >= 230) {

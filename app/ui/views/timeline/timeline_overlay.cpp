@@ -143,7 +143,7 @@ void draw_ruler(Ui& ui, Rect row, const TimeScale& scale) {
         std::string label = i * step == 0 && first == 0 ? "0" : time_text(at);
         if (relative) label = i == 0 ? significant(first * 1e3, 12) + " ms" : "+" + time_text(i * step);
         const float w = c.text_width(label, s);
-        const float from = std::clamp(x - w / 2, row.x, std::max(row.x, row.right() - w));
+        const float from = held_between(x - w / 2, row.x, row.right() - w);
         if (from <= free) continue;
         c.text({from, row.y + 4}, label, s);
         free = from + w + 8;
@@ -165,7 +165,7 @@ void draw_moved_end(Ui& ui, double before_s, double now_s, const TimeScale& scal
     const TextStyle style = ui.style(12, Tone::text, Face::semibold).in(color);
     const std::string text = difference_text(now_s - before_s, time_text);
     const float w = c.text_width(text, style) + 8;
-    const Rect box{std::clamp((from + to - w) / 2, plot.x, std::max(plot.x, plot.right() - w)), y + 5, w, 18};
+    const Rect box{held_between((from + to - w) / 2, plot.x, plot.right() - w), y + 5, w, 18};
     write_plate(ui, box, text, style, ui.theme().window.alpha(0.85f));
 }
 
@@ -178,7 +178,7 @@ void draw_cursor(Ui& ui, double at_s, Rect plot, Rect ruler, const TimeScale& sc
     const std::string label = time_text(at_s);
     const TextStyle s{Face::semibold, 11, ui.theme().window, 0};
     const float w = c.text_width(label, s) + 10;
-    const Rect box{std::clamp(x - w / 2, ruler.x, std::max(ruler.x, ruler.right() - w)), ruler.y + 3, w, 16};
+    const Rect box{held_between(x - w / 2, ruler.x, ruler.right() - w), ruler.y + 3, w, 16};
     write_plate(ui, box, label, s, ui.theme().text);
 }
 

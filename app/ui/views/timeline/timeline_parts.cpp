@@ -129,7 +129,7 @@ void draw_labels(Ui& ui, Rect labels, const RowPlace& rows, Scene& scene, Timeli
         if (d % nice != 0 && !slow) continue;
         const int lines = labels.w <= 64 ? 1 : row.h >= 46 ? 3 : row.h >= 30 ? 2 : 1;
         float y = row.center().y - 8.0f * static_cast<float>(lines);
-        if (lines == 1) y = std::clamp(y, labels.y, std::max(labels.y, labels.bottom() - 16));
+        if (lines == 1) y = held_between(y, labels.y, labels.bottom() - 16);
         const auto line = [&](const std::string& text, const TextStyle& s) {
             c.text_in({row.x, y, row.w - 8, 16}, text, s);
             y += 16;
@@ -229,7 +229,7 @@ void draw_measured_rows(Ui& ui, Rect labels, Rect rows, const std::vector<const 
         ui.label({labels.x, row.y, labels.w - 6, row.h},
                  file->rank >= 0 ? "rank " + thousands(file->rank) : std::string("measured"),
                  ui.style(11, Tone::secondary));
-        const float end = std::clamp(scale.x(file->step_s), row.x, row.right());
+        const float end = held_between(scale.x(file->step_s), row.x, row.right());
         c.frame({row.x, bar.y, std::max(0.0f, end - row.x), bar.h}, ui.theme().hairline, 1);
         const std::vector<PartSpan> sums = file->spans.empty() ? sums_of(*file) : std::vector<PartSpan>{};
         const std::vector<PartSpan>& spans = file->spans.empty() ? sums : file->spans;

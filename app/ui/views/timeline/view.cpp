@@ -393,7 +393,7 @@ void draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineViewS
     }
     state.scroll -= ui.take_wheel(areas.labels) * std::max(16.0f, areas.row_h * 3);
     const float content = areas.row_h * static_cast<float>(devices);
-    state.scroll = std::clamp(state.scroll, 0.0f, std::max(0.0f, content - areas.plot.h));
+    state.scroll = held_between(state.scroll, 0.0f, content - areas.plot.h);
     play(ui, whole, state);
     const bool zoomed = state.to_s > state.from_s;
     const TimeScale all{state.from_s, zoomed ? state.to_s : ui.kept_scale("timeline.end", whole), areas.plot};

@@ -121,8 +121,7 @@ void move_camera(Ui& ui, Rect room, ZoomViewState& s, const Hit& hit) {
     if (const float by = ui.take_wheel(room); by != 0) {
         const NestPath at = path_at(s, room, ui.frame().mouse, 1);
         const double most = fitting(room, box_of(*s.nest, at)).scale * kMostZoom;
-        const double next =
-            std::clamp(s.camera.scale * std::pow(1.3, by), all.scale, std::max(all.scale, most));
+        const double next = held_between(s.camera.scale * std::pow(1.3, by), all.scale, most);
         const double mx = ui.frame().mouse.x - room.x, my = ui.frame().mouse.y - room.y;
         s.camera.x += mx / s.camera.scale - mx / next;
         s.camera.y += my / s.camera.scale - my / next;
