@@ -400,7 +400,7 @@ struct FigureWords {
     std::string_view key, words;
     FigureUnit unit = FigureUnit::plain;
 };
-constexpr std::array<FigureWords, 34> kFigures{{
+constexpr std::array<FigureWords, 36> kFigures{{
     {"loss_bytes", "bytes of a logit that live at once between head and loss"},
     {"loss_bytes_cut", "the same where tp cuts the vocabulary"},
     {"loss_bytes_other", "bytes a logit that a loss of another library may keep in addition"},
@@ -420,6 +420,8 @@ constexpr std::array<FigureWords, 34> kFigures{{
     {"attention", "rate of attention, over Megatron's", FigureUnit::factor},
     {"element_wise", "passes over memory of element-wise kernels, over fused ones", FigureUnit::factor},
     {"launches", "host time of launches, over Megatron's", FigureUnit::factor},
+    {"routing_syncs", "waits of the host for the router of a MoE layer"},
+    {"new_gpu_products", "rate of dense products on GPUs with fp4, over later software", FigureUnit::factor},
     {"graphs_layers", "of that, what CUDA graphs of each layer leave", FigureUnit::share},
     {"graphs_step", "of what a step takes on top, what a CUDA graph of an iteration leaves",
      FigureUnit::share},

@@ -60,7 +60,13 @@ void put_expert_degrees(ExportDraft& draft) {
     const std::string kernel(pentamesh::name_of(l.ep_comm));
     draft.put("/layout/ep_comm", flex ? std::string("flex") : kernel);
     if (flex) draft.say_as("model", "moe_flex_dispatcher_backend", kernel);
-    draft.say_as("model", "moe_grouped_gemm", true);
+    const bool one_by_one = draft.plan.training.experts_one_by_one;
+    if (!one_by_one || draft.is("bridge")) draft.say_as("model", "moe_grouped_gemm", !one_by_one);
+    if (draft.plan.training.routing_sizes == RoutingSizes::device)
+        draft.lose(
+            "/training/routing_sizes",
+            "routing_sizes device: Megatron asks for a capacity of the experts, which the plan does not "
+            "have (--moe-expert-capacity-factor, --moe-pad-expert-input-to-capacity)");
 }
 
 void put_stages(ExportDraft& draft) {

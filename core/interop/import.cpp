@@ -38,6 +38,33 @@ std::string_view software_named(const PlanDraft& draft, const Tool& tool) {
                                                                             : name_of(*tool.software);
 }
 
+// Returns the "25.09" of "nvcr.io/nvidia/nemo:25.09", "nvidia+nemo+25.09.01", "nemo_25.09.sqsh"; empty where
+// the text names no container of NeMo by its date.
+std::string_view nemo_container(std::string_view text) {
+    constexpr std::string_view kName = "nemo";
+    const auto digit = [&](std::size_t i) { return i < text.size() && text[i] >= '0' && text[i] <= '9'; };
+    for (std::size_t at = text.find(kName); at != std::string_view::npos; at = text.find(kName, at + 1)) {
+        const std::size_t date = at + kName.size() + 1;
+        if (date >= text.size() || std::string_view(":+-_").find(text[date - 1]) == std::string_view::npos)
+            continue;
+        const bool month = digit(date) && digit(date + 1) && date + 2 < text.size() && text[date + 2] == '.'
+                           && digit(date + 3) && digit(date + 4) && !digit(date + 5);
+        if (month) return text.substr(date, 5);
+    }
+    return {};
+}
+
+// Takes the software of the year that the text's container is of, where it has figures of its own.
+void take_date(const ImportRequest& r, SettingsSheet& sheet, nlohmann::json& training) {
+    const std::string_view container = nemo_container(r.text);
+    const auto software = training.value("software", "");
+    if (container.empty() || container.substr(0, 2) > "25" || software != name_of(Software::megatron_bridge))
+        return;
+    training["software"] = name_of(Software::megatron_bridge_2025);
+    sheet.problem(Severity::info, "software-date", "The text names the container ", container,
+                  ": the figures of Megatron Bridge and NeMo in the containers of 2025 are taken.");
+}
+
 // Returns true for an object of a config.json that holds a whole language model.
 bool is_model_part(std::string_view pointer) {
     return pointer.ends_with("text_config") || pointer == "llm_config" || pointer == "thinker_config";
@@ -223,7 +250,7 @@ void check_plan(const ImportRequest& r, const Tool& tool, const Plan& plan, Sett
     const GroupSummaries groups{};
     const ResolvedPlan resolved(plan, mesh, groups);
     find_errors(resolved, true, found);
-    const bool megatron = tool.software == Software::megatron || tool.software == Software::megatron_bridge;
+    const bool megatron = tool.software && is_megatron(*tool.software);
     if (found.empty() && megatron) {
         // Another software may lay a plan out so; Megatron ends before it has a group.
         std::vector<Problem> warned;
@@ -248,6 +275,7 @@ std::optional<Plan> make_plan(const ImportRequest& r, const Presets& presets, co
     if (const std::string_view software = software_named(draft, tool);
         !software.empty() && !draft.training.contains("software"))
         plan["training"]["software"] = software;
+    take_date(r, sheet, plan["training"]);
     // fp4 needs a GPU that has it.
     const bool fp4 = draft.training.value("compute", "") == "fp4";
     std::string cluster = r.cluster.empty() ? draft.named_cluster : r.cluster;

@@ -526,6 +526,13 @@ void read_recompute(SettingsSheet& s, PlanDraft& d) {
     if (modules && word == "selective") read_modules(s, d, *modules);
 }
 
+// Without --moe-grouped-gemm a layer's experts run one after the other (gpt_layer_specs.py, SequentialMLP).
+void read_experts(SettingsSheet& s, PlanDraft& d, const MegatronDialect& dialect) {
+    const auto grouped = s.flag("moe_grouped_gemm", "/training/experts_one_by_one");
+    if (grouped ? !*grouped : dialect.command_line && d.model.contains("moe"))
+        d.training["experts_one_by_one"] = true;
+}
+
 // From transformer_config.py (cpu_offloading), optimizer_config.py (optimizer_cpu_offload).
 void read_offload(SettingsSheet& s, PlanDraft& d) {
     nlohmann::json away = nlohmann::json::object();
@@ -548,6 +555,7 @@ void read_megatron_training(SettingsSheet& s, PlanDraft& d, const MegatronDialec
     take_fields(s, d, dialect.known, "/training");
     read_precision(s, d, dialect);
     read_graphs(s, d);
+    read_experts(s, d, dialect);
     read_optimizer(s, d);
     read_recompute(s, d);
     read_offload(s, d);

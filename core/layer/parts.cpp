@@ -451,14 +451,16 @@ void PartLister::expert_kernels(const Moe& e) {
     // so does the second's input gradient on the way back (TransformerEngine's operation fuser, with gate and
     // up interleaved).
     const double local = std::max(static_cast<double>(e.experts) / static_cast<double>(d_.ep), 1.0);
-    const bool apart = !t_.fused_experts;
+    const bool apart = !t_.fused_experts || t_.experts_one_by_one;
     product(What::gate_and_up_of_the_experts, copies / local, h, up(width), moe, LayerRate::grouped, local)
         .casts_gradient = apart;
     product(What::down_of_the_experts, copies / local, width, h, moe, LayerRate::grouped, local).casts_input =
         apart;
     RecomputeModules by(RecomputeModule::moe_act);
     if (apart) by.add(RecomputeModule::moe);
-    activation(copies, width, by).fused = !apart;
+    LayerKernel& act = activation(copies, width, by);
+    act.fused = !apart;
+    if (t_.experts_one_by_one) act.kernels = local;
     // Grouped products add no bias on their way out, and Megatron Core fuses no gated activation with one:
     // the bias of both products, then clamp, gate and product of the two halves are each read and written.
     if (m_.mlp_bias) {

@@ -233,6 +233,7 @@ When usual_reduction(const Plan& plan) {
     case Software::fsdp: return cut && !pipeline ? When::micro_batch : When::step;
     case Software::megatron:
     case Software::megatron_bridge:
+    case Software::megatron_bridge_2025:
     case Software::deepspeed:
     case Software::maxtext: break;
     }
@@ -307,7 +308,7 @@ ReductionSupport reduction_support(const Plan& plan) {
     if (const ReductionSupport zero = zero_support(software, l.zero, l.pp); zero != ReductionSupport::runs)
         return zero;
     if (asked == When::run && software != Software::maxtext) return ReductionSupport::lacks;
-    const bool megatron = software == Software::megatron || software == Software::megatron_bridge;
+    const bool megatron = is_megatron(software);
     if (megatron && cut && asked == When::step) return ReductionSupport::lacks;
     if (is_torchtitan(software) && !pipeline && asked == When::step && l.zero != 1)
         return ReductionSupport::lacks;
@@ -324,7 +325,7 @@ void follow_software(const Plan& own, Plan& changed) {
 
 bool hides_sends(const Plan& plan) {
     const Software s = plan.training.software;
-    const bool megatron = s == Software::megatron || s == Software::megatron_bridge;
+    const bool megatron = is_megatron(s);
     return plan.training.overlap.pp && !(megatron && schedule_of(plan.layout) == Schedule::one_f_one_b);
 }
 

@@ -76,14 +76,16 @@ inline constexpr std::array<std::string_view, 7> kNames<RecomputeModule>{
 template <>
 inline constexpr std::array<std::string_view, 2> kNames<RecomputeMethod>{"block", "uniform"};
 template <>
-inline constexpr std::array<std::string_view, 9> kNames<Software>{
-    "megatron", "megatron-bridge", "torchtitan", "deepspeed",      "fsdp",
-    "nanotron", "maxtext",         "automodel",  "torchtitan-2024"};
+inline constexpr std::array<std::string_view, 10> kNames<Software>{
+    "megatron", "megatron-bridge", "torchtitan", "deepspeed",       "fsdp",
+    "nanotron", "maxtext",         "automodel",  "torchtitan-2024", "megatron-bridge-2025"};
 template <>
 inline constexpr std::array<std::string_view, 4> kNames<Fp8Recipe>{"tensorwise", "rowwise", "blockwise",
                                                                    "mxfp8"};
 template <>
 inline constexpr std::array<std::string_view, 3> kNames<CudaGraphs>{"none", "layers", "iteration"};
+template <>
+inline constexpr std::array<std::string_view, 3> kNames<RoutingSizes>{"by_software", "host", "device"};
 template <>
 inline constexpr std::array<std::string_view, 3> kNames<MasterWeights>{"none", "bf16", "fp32"};
 

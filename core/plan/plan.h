@@ -144,9 +144,9 @@ struct Efficiency {
     double all_to_all = 0;  // share of a slower tier that an all-to-all reaches
     double overlap = 0;     // speed of compute while traffic runs next to it, over its speed by itself
     double kernel_s = 0;    // start and tail of one kernel on the GPU, seconds
-    double launch_s = 0;    // host time to launch one kernel: a layer takes at least its launches
-    double step_s = 0;      // per step: data, clipping, logging, seconds
-    double error = 0;       // median relative error of the fit: the range shown with a figure
+    double launch_s = 0;  // host time of one operation, with its kernels: a layer takes at least its launches
+    double step_s = 0;    // per step: data, clipping, logging, seconds
+    double error = 0;     // median relative error of the fit: the range shown with a figure
     bool operator==(const Efficiency&) const = default;
 };
 

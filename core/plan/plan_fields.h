@@ -264,6 +264,10 @@ void training_fields(P& t, V& v) {
     v.choice("cuda_graphs", t.cuda_graphs, Presence::sparse);
     words(v, "fused activation of experts");
     v.flag("fused_experts", t.fused_experts, Presence::sparse);
+    words(v, "experts one by one");
+    v.flag("experts_one_by_one", t.experts_one_by_one, Presence::sparse);
+    words(v, "sizes of routing known on");
+    v.choice("routing_sizes", t.routing_sizes, Presence::sparse);
     heading(v, "Uneven ranks");
     words(v, "load of the busiest experts");
     v.number("router_imbalance", t.router_imbalance, {1, 1e6}, Presence::always);

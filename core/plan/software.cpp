@@ -139,6 +139,8 @@ SoftwareFacts read_software(std::string_view text, const std::string& path) {
     r.read("attention", f.attention);
     r.read("element_wise", f.element_wise);
     r.read("launches", f.launches);
+    r.read("routing_syncs", f.routing_syncs);
+    r.read("new_gpu_products", f.new_gpu_products);
     r.read("graphs_layers", f.graphs_layers);
     r.read("graphs_step", f.graphs_step);
     r.read("fp8_rowwise", f.fp8_rowwise);

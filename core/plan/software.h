@@ -47,6 +47,12 @@ struct SoftwareFacts {
     double products = 1, grouped = 1, attention = 1;
     double element_wise = 1;  // passes over memory of element-wise kernels, over those of fused ones
     double launches = 1;      // host time of a layer's launches, over Megatron's
+    // Counts how often the host waits for the router of a MoE layer, where the plan does not say that the
+    // sizes of routing are known on the device.
+    double routing_syncs = 0;
+    // The rate of products, but for grouped ones, on GPUs with fp4 units, over that of later software:
+    // kernels of a new GPU mature.
+    double new_gpu_products = 1;
     // A graph of each layer leaves this share of that; a graph of an iteration leaves this share of what the
     // GPU takes once a step.
     double graphs_layers = 1, graphs_step = 1;
@@ -73,9 +79,18 @@ struct SoftwareFacts {
 
 [[nodiscard]] const SoftwareFacts& facts_of(Software software);
 
-// Returns true for torchtitan of any age: what it runs is the same.
+// Returns the software of today where one of an earlier year is meant: what it runs is the same.
+[[nodiscard]] constexpr Software framework_of(Software software) {
+    return software == Software::torchtitan_2024        ? Software::torchtitan
+           : software == Software::megatron_bridge_2025 ? Software::megatron_bridge
+                                                        : software;
+}
+// Returns true for what runs on Megatron Core, of any age.
+[[nodiscard]] constexpr bool is_megatron(Software software) {
+    return software == Software::megatron || framework_of(software) == Software::megatron_bridge;
+}
 [[nodiscard]] constexpr bool is_torchtitan(Software software) {
-    return software == Software::torchtitan || software == Software::torchtitan_2024;
+    return framework_of(software) == Software::torchtitan;
 }
 
 // Returns the unit of padding: the vocabulary is padded to a multiple of this times tp. It is the model's

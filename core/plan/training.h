@@ -108,6 +108,9 @@ enum class Fp8Recipe : std::uint8_t { tensorwise, rowwise, blockwise, mxfp8 };
 // Says what a CUDA graph captures, which the host then launches as one: nothing; of each layer attention,
 // router and what stands before the exchange of tokens; forward and backward of a step.
 enum class CudaGraphs : std::uint8_t { none, layers, iteration };
+// Says where it is known how many tokens each expert gets. On the host: it waits for the router of every MoE
+// layer, and launches nothing meanwhile. On the device: nothing waits, as with a capacity of the experts.
+enum class RoutingSizes : std::uint8_t { by_software, host, device };
 
 struct Overlap {
     bool dp = true, pp = true, cp = true, tp = false, ep = false;
@@ -132,11 +135,12 @@ enum class Software : std::uint8_t {
     nanotron,
     maxtext,
     automodel,
-    torchtitan_2024  // to the end of that year
+    torchtitan_2024,      // to the end of that year
+    megatron_bridge_2025  // to the containers of that year
 };
 
 template <>
-inline constexpr std::size_t kEnumCount<Software> = 9;
+inline constexpr std::size_t kEnumCount<Software> = 10;
 
 // Holds the memory of a GPU other than its tensors, where one knows it better than the software's preset
 // does. 0 stands for the preset's value.
@@ -166,7 +170,10 @@ struct Training {
     RecomputeChoice recompute;
     bool dropout = false;
     CudaGraphs cuda_graphs = CudaGraphs::none;
-    bool fused_experts = false;     // activation and casts inside the experts' grouped products
+    bool fused_experts = false;  // activation and casts inside the experts' grouped products
+    bool experts_one_by_one =
+        false;  // each expert's products are launched by themselves, not as grouped ones
+    RoutingSizes routing_sizes = RoutingSizes::by_software;
     double router_imbalance = 1.0;  // load of the busiest expert rank / mean
     Overlap overlap;
     double straggler_cv = 0.0;  // coefficient of variation of per-rank step time

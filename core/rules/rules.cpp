@@ -520,7 +520,7 @@ void torchtitan_expert_degree(Rules& r) {
 
 Rule rule_of(Software software) {
     if (is_torchtitan(software)) return Rule::torchtitan;
-    const bool megatron = software == Software::megatron || software == Software::megatron_bridge;
+    const bool megatron = is_megatron(software);
     return megatron ? Rule::megatron : Rule::schedule;
 }
 
@@ -608,7 +608,7 @@ void check_frameworks(Rules& r) {
 // Megatron's. An order whose pipelines differ for experts is an error (rules.cpp).
 void check_megatron(Rules& r) {
     const Software s = r.plan.training.software;
-    if (s != Software::megatron && s != Software::megatron_bridge) return;
+    if (!is_megatron(s)) return;
     // software_runs.cpp has the sources.
     const auto refuses = [&](Lack what) { return lacks(what, r.plan, Software::megatron); };
     const Layout& l = r.plan.layout;

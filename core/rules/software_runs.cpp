@@ -103,7 +103,8 @@ constexpr SoftwareRuns kFsdp{.who = "PyTorch FSDP"};
 const SoftwareRuns& runs_of(Software s) {
     switch (s) {
     case Software::megatron:
-    case Software::megatron_bridge: return kMegatron;
+    case Software::megatron_bridge:
+    case Software::megatron_bridge_2025: return kMegatron;
     case Software::torchtitan:
     case Software::torchtitan_2024: return kTorchtitan;
     case Software::deepspeed: return kDeepspeed;
@@ -125,9 +126,7 @@ struct Asked {
     const SoftwareRuns& runs = runs_of(software);
     [[nodiscard]] const Layout& layout() const { return plan.layout; }
     [[nodiscard]] bool moe() const { return plan.model.moe.has_value(); }
-    [[nodiscard]] bool megatron() const {
-        return software == Software::megatron || software == Software::megatron_bridge;
-    }
+    [[nodiscard]] bool megatron() const { return is_megatron(software); }
     [[nodiscard]] int zero() const { return zero_in_force(plan); }
     [[nodiscard]] std::int64_t etp() const { return layout().etp.value_or(layout().tp); }
 };

@@ -62,9 +62,10 @@ Rates find_rates(const Plan& plan) {
     const SoftwareFacts& software = facts_of(plan.training.software);
     if (plan.training.compute == Dtype::fp8 && g.flops.fp8 > 0)
         r.linear *= recipe_rate(software, plan.training.fp8_recipe);
-    r.linear *= software.products;
-    r.wide *= software.products;
-    r.grouped *= software.grouped;
+    const double matured = g.flops.fp4 > 0 ? software.new_gpu_products : 1;
+    r.linear *= software.products * matured;
+    r.wide *= software.products * matured;
+    r.grouped *= software.grouped / matured;
     r.attention *= software.attention;
     r.element_wise = software.element_wise;
     return r;
@@ -88,9 +89,11 @@ double product_time(const Rates& r, const Product& p, double rate, double operan
 namespace {
 
 // These are the host's launches for a layer's forward, small kernels and views included: a dense layer has
-// about 30; the router, its loss and the bookkeeping of dispatch about 60 more; each local expert its own
-// products. A layer that is only a mixer or an MLP takes half of a dense layer's.
-constexpr double kDenseLaunches = 30, kMoeLaunches = 60, kExpertLaunches = 2;
+// about 30, half of them in its mixer; the router and its loss about 30 more, and the bookkeeping of dispatch
+// and combine as many. Each local expert has its two products, since TransformerEngine's grouped product
+// launches them in a loop; one by one it has its activation, too (Megatron-LM experts.py, SequentialMLP).
+constexpr double kHalfLaunches = 15, kRouterLaunches = 30, kDispatchLaunches = 30, kGroupedLaunches = 2,
+                 kExpertLaunches = 3;
 
 constexpr double kLossForward = 14, kLossBackward = 8;  // fp32 softmax over 16-bit logits
 
@@ -102,14 +105,25 @@ double width_factor(double d) {
     return d / (d + kHalf) * (kUsual + kHalf) / kUsual;
 }
 
-double launches_of(const Plan& plan, const LayerType& type) {
-    const double parts = (type.mixer != MixerKind::none ? 1 : 0) + (type.ffn != LayerFfn::none ? 1 : 0);
-    double launches = kDenseLaunches * parts / 2;
-    if (type.is_moe() && plan.model.moe) {
-        const double ep = number(std::max<std::int64_t>(plan.layout.ep, 1));
-        launches += kMoeLaunches + std::max(number(plan.model.moe->experts) / ep, 1.0) * kExpertLaunches;
-    }
-    return launches;
+// Returns how often the host waits for a layer's router. A graph of an iteration holds no such wait, and
+// torchtitan's grouped product reads the sizes on the device where no exchange asks for them (moe.py).
+double routing_syncs(const Plan& plan) {
+    const Training& t = plan.training;
+    if (t.routing_sizes == RoutingSizes::device || t.cuda_graphs == CudaGraphs::iteration) return 0;
+    if (t.routing_sizes == RoutingSizes::host) return std::max(facts_of(t.software).routing_syncs, 1.0);
+    return is_torchtitan(t.software) && plan.layout.ep <= 1 ? 0 : facts_of(t.software).routing_syncs;
+}
+
+LayerLaunches launches_of(const Plan& plan, const LayerType& type) {
+    LayerLaunches out{.before = type.mixer != MixerKind::none ? kHalfLaunches : 0,
+                      .after = type.ffn != LayerFfn::none ? kHalfLaunches : 0};
+    if (!type.is_moe() || !plan.model.moe) return out;
+    const double ep = number(std::max<std::int64_t>(plan.layout.ep, 1));
+    const double each = plan.training.experts_one_by_one ? kExpertLaunches : kGroupedLaunches;
+    out.before += kRouterLaunches;
+    out.after += kDispatchLaunches + std::max(number(plan.model.moe->experts) / ep, 1.0) * each;
+    out.syncs = routing_syncs(plan);
+    return out;
 }
 
 }  // namespace
@@ -122,7 +136,10 @@ PassTime KernelTimer::time(const LayerKernel& k) const {
     switch (k.rate) {
     case LayerRate::none: break;
     case LayerRate::linear: t += linear(k, 1); break;
-    case LayerRate::grouped: t += linear(k, r_.grouped); break;
+    case LayerRate::grouped:
+        t += linear(k, r_.grouped);
+        if (t_.experts_one_by_one) t += PassTime{1, 1, 1} * ((k.groups - 1) * r_.kernel_s);
+        break;
     case LayerRate::wide: t += wide({k.m, k.in, k.out, k.groups}, 1); break;
     case LayerRate::core: t += core(k); break;
     case LayerRate::scan: t += {k.flops / r_.attention, k.flops / r_.attention * kFlashBackward, 0}; break;

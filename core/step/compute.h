@@ -61,12 +61,20 @@ struct PassTime {
 // Holds the forward seconds of each module that may be recomputed, in one layer.
 using ModuleTimes = EnumArray<RecomputeModule, double>;
 
+// Counts what the host launches in a layer's forward: up to its router, and from there on. At a sync the host
+// waits until the GPU has done all that was launched, and reads how many tokens each expert gets.
+struct LayerLaunches {
+    double before = 0, after = 0, syncs = 0;
+    [[nodiscard]] double all() const { return before + after; }
+    bool operator==(const LayerLaunches&) const = default;
+};
+
 // This is one layer of a type. `attention` is the attention core, part of `mixer`; `mlp` is dense MLP and
 // experts.
 struct LayerTime {
     PassTime all, attention, mixer, mlp;
     ModuleTimes module{};
-    double launches = 0;            // of the forward; the backward has twice as many
+    LayerLaunches launches;         // of the forward; the backward has twice as many, and no sync
     double mixing = 0, moving = 0;  // seconds of `all`: cores and scans; kernels that only move bytes
     PassTime waiting;               // of `all`: for the host
     bool operator==(const LayerTime&) const = default;
@@ -121,8 +129,8 @@ struct ForwardFlops {
 
 // Returns the seconds that a step takes in addition to its compute: the GPU's and the software's.
 [[nodiscard]] double once_a_step(const Plan& plan);
-// Host seconds of one of a layer's launches. Those inside a graph of the whole iteration take none: what a
-// kernel's start costs on the device is kernel_s.
+// Returns the host seconds of one of a layer's launches. Those inside a graph of the whole iteration take
+// none: what a kernel's start costs on the device is kernel_s.
 [[nodiscard]] double launch_time(const Plan& plan);
 // Returns the seconds to update a rank's part of these numbers, cut into the optimizer's shards.
 [[nodiscard]] double optimizer_time(const Plan& plan, const StageNumbers& numbers, const StateShards& shards);

@@ -31,7 +31,8 @@ constexpr std::array<std::string_view, kEfficiencyKeys.size()> kEfficiencyMeanin
     "Share of a link's bandwidth that an all-to-all reaches beyond the first tier.",
     "Speed of compute with traffic next to it, over its speed without; 0: nothing hides.",
     "Start and tail of one kernel on the GPU.",
-    "Host time to launch one kernel: a layer takes at least its launches.",
+    "Host time of one operation of the framework, with the kernels that it launches: a layer takes at least "
+    "its launches.",
     "Once per step: data, clipping, logging.",
     "The range beside a figure is this at least, where no measured run had such a GPU."};
 
@@ -321,9 +322,9 @@ constexpr std::string_view kText =
 #include "measured_errors.inc"
     ;
 
-constexpr double kOtherSoftware = 4, kOtherKind = 4, kOtherType = 1;
-constexpr double kHalved = 2.5;   // distance that halves a weight
-constexpr double kItself = 0.25;  // weight of the plan itself, over the nearest run's
+constexpr double kOtherSoftware = 4, kOtherAge = 1, kOtherKind = 4, kOtherType = 1;
+constexpr double kHalved = 6;     // distance that halves a weight
+constexpr double kItself = 0.25;  // weight of the plan itself, over the nearest source's
 
 template <typename Enum>
 Enum named(const Json& run, const char* key) {
@@ -370,7 +371,8 @@ double distance(const RunTraits& a, const RunTraits& b) {
     const auto apart = [](double x, double y) { return x > 0 && y > 0 ? std::abs(std::log2(x / y)) : 0.0; };
     double d = apart(a.flops_per_token, b.flops_per_token) + apart(a.gpus, b.gpus)
                + apart(a.sequence_length, b.sequence_length) + apart(a.peak, b.peak);
-    if (a.software != b.software) d += kOtherSoftware;
+    if (a.software != b.software)
+        d += framework_of(a.software) == framework_of(b.software) ? kOtherAge : kOtherSoftware;
     if (a.moe != b.moe) d += kOtherKind;
     if (a.compute != b.compute) d += kOtherType;
     return d;
@@ -379,9 +381,18 @@ double distance(const RunTraits& a, const RunTraits& b) {
 std::string distance_words() {
     return sentence(
         "Distance: |log2| of the ratios of the model's FLOPs a token, GPUs, sequence lengths and peaks; + ",
-        three_digits(kOtherSoftware), " other software, + ", three_digits(kOtherKind),
-        " dense against MoE, + ", three_digits(kOtherType), " another compute type. From ",
-        three_digits(kFarRun), " on a run is not near.");
+        three_digits(kOtherSoftware), " other software, + ", three_digits(kOtherAge),
+        " the same of another age, + ", three_digits(kOtherKind), " dense against MoE, + ",
+        three_digits(kOtherType), " another compute type. From ", three_digits(kFarRun),
+        " on a run is not near.");
+}
+
+void number_sources(std::vector<MeasuredError>& runs) {
+    std::vector<std::string_view> names;
+    for (MeasuredError& m : runs) {
+        m.source = static_cast<std::size_t>(std::find(names.begin(), names.end(), m.family) - names.begin());
+        if (m.source == names.size()) names.push_back(m.family);
+    }
 }
 
 double MeasuredError::size() const {
@@ -401,6 +412,7 @@ std::vector<MeasuredError> read_measured_errors(std::string_view text, const std
             throw Error(ErrorKind::invalid, path, "/runs/" + std::to_string(i), e.what());
         }
     }
+    number_sources(out);
     return out;
 }
 
@@ -413,20 +425,30 @@ namespace {
 
 using Weighed = ErrorRangeWork::Weighed;
 
-// `by_size` keeps its capacity from call to call.
-ErrorRange range_among(std::span<const MeasuredError> runs, const RunTraits& plan,
-                       std::vector<Weighed>& by_size) {
+// The vectors of `work` keep their capacity from call to call.
+ErrorRange range_among(std::span<const MeasuredError> runs, const RunTraits& plan, ErrorRangeWork& work) {
     if (runs.empty()) return {};
+    std::vector<Weighed>& by_size = work.runs;
     by_size.clear();
-    for (const MeasuredError& m : runs) by_size.push_back({m.size(), distance(plan, m.run), 0});
+    work.sources.clear();
+    for (const MeasuredError& m : runs) by_size.push_back({m.size(), distance(plan, m.run), 0, m.source});
     ErrorRange out;
     out.nearest = std::min_element(by_size.begin(), by_size.end(), [](const Weighed& a, const Weighed& b) {
                       return a.distance < b.distance;
                   })->distance;
     out.has_gpu = std::any_of(runs.begin(), runs.end(),
                               [&](const MeasuredError& m) { return m.run.peak == plan.peak; });
+    for (Weighed& w : by_size) {
+        w.weight = std::exp2((out.nearest - w.distance) / kHalved);
+        if (w.source >= work.sources.size()) work.sources.resize(w.source + 1);
+        work.sources[w.source].most = std::max(work.sources[w.source].most, w.weight);
+        work.sources[w.source].sum += w.weight;
+    }
     double sum = kItself;
-    for (Weighed& w : by_size) sum += w.weight = std::exp2((out.nearest - w.distance) / kHalved);
+    for (Weighed& w : by_size) {
+        const ErrorRangeWork::Source& source = work.sources[w.source];
+        sum += w.weight *= source.most / source.sum;
+    }
     std::sort(by_size.begin(), by_size.end(),
               [](const Weighed& a, const Weighed& b) { return a.size < b.size; });
     const auto quantile = [&](double share) {
@@ -443,14 +465,14 @@ ErrorRange range_among(std::span<const MeasuredError> runs, const RunTraits& pla
 }  // namespace
 
 ErrorRange error_range(std::span<const MeasuredError> runs, const RunTraits& plan) {
-    std::vector<Weighed> scratch;
+    ErrorRangeWork scratch;
     return range_among(runs, plan, scratch);
 }
 
 const ErrorRange& error_range(const RunTraits& plan, ErrorRangeWork& work) {
     if (work.runs.empty() || work.of != plan) {
         work.of = plan;
-        work.range = range_among(measured_errors(), plan, work.runs);
+        work.range = range_among(measured_errors(), plan, work);
     }
     return work.range;
 }

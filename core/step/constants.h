@@ -71,8 +71,8 @@ struct RunTraits {
 [[nodiscard]] RunTraits traits_of(const Plan& plan);  // counts the model's FLOPs, too
 
 // Returns the one distance between runs. It is the sum of |log2| of the ratios of the first four; + 4 where
-// the software is another; + 4 where one is a MoE and the other dense; + 1 where the compute types differ. It
-// is 0 if the traits are equal.
+// the software is another, + 1 where it is the same of another age; + 4 where one is a MoE and the other
+// dense; + 1 where the compute types differ. It is 0 if the traits are equal.
 [[nodiscard]] double distance(const RunTraits& a, const RunTraits& b);
 // Says the same in words, and from which distance on a run is not near.
 [[nodiscard]] std::string distance_words();
@@ -81,10 +81,13 @@ struct MeasuredError {
     std::string id;      // of the run, in tests/golden/measured.json
     std::string family;  // runs of one source
     RunTraits run;
-    double error = 0;  // measured time over ours, less 1, as if the run had been left out
+    double error = 0;        // measured time over ours, less 1, as if the run had been left out
+    std::size_t source = 0;  // number of its family (number_sources)
     // Returns the factor by which the larger of the two times passes the smaller, less 1.
     [[nodiscard]] double size() const;
 };
+// Numbers the families in the order in which they appear.
+void number_sources(std::vector<MeasuredError>& runs);
 // Throws Error naming the file and the place where it has another form.
 [[nodiscard]] std::vector<MeasuredError> read_measured_errors(std::string_view text, const std::string& path);
 [[nodiscard]] const std::vector<MeasuredError>& measured_errors();  // those that ship
@@ -99,19 +102,26 @@ struct ErrorRange {
     bool has_gpu = false;  // a run was on GPUs of this peak
     bool operator==(const ErrorRange&) const = default;
 };
-// Returns the weighted quantiles of the runs' sizes: a run's weight is halved by every 2.5 of distance. The
-// plan counts among them as one whose error is larger than all, with a quarter of the nearest run's weight:
-// this keeps the share of a small sample (Vovk et al. 2005, Algorithmic Learning in a Random World, chapter
-// 2; weights as Tibshirani et al. 2019, arXiv:1904.06019). Without runs it is zeros.
+// Returns the weighted quantiles of the runs' sizes. Runs of one source err together, so that a source counts
+// once, be it of 2 runs or of 50: it weighs as much as its nearest run, and its runs share that by how near
+// each is. A weight is halved by every 6 of distance. The plan counts among them as one whose error is larger
+// than all, with a quarter of the nearest source's weight: this keeps the share of a small sample (Vovk et
+// al. 2005, Algorithmic Learning in a Random World, chapter 2; weights as Tibshirani et al. 2019,
+// arXiv:1904.06019). Without runs it is zeros.
 [[nodiscard]] ErrorRange error_range(std::span<const MeasuredError> runs, const RunTraits& plan);
 // Holds the last answer and the memory for the next one. It belongs to the caller; it is no part of a result.
 struct ErrorRangeWork {
     struct Weighed {
         double size, distance, weight;
+        std::size_t source;
+    };
+    struct Source {
+        double most, sum;  // of its runs' weights
     };
     RunTraits of;
     ErrorRange range;
     std::vector<Weighed> runs;
+    std::vector<Source> sources;
     bool operator==(const ErrorRangeWork&) const { return true; }
 };
 // Returns the range among the runs that ship. Where the traits are those of the last call, `work` has the

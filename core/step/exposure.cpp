@@ -657,6 +657,21 @@ double recomputed_flops(const ResolvedPlan& r, const Stages& stages) {
     return flops;
 }
 
+namespace {
+
+// Returns how long a forward of `forward_s` waits where the host stops at the router until the GPU has done
+// all before it: what is launched behind it hides behind nothing before it, and the GPU stands for one
+// launch. What the layer sends and what it is slowed by count as behind the router.
+double drained_wait(const LayerTime& time, double forward_s, double launch) {
+    const LayerLaunches& n = time.launches;
+    if (n.syncs <= 0) return 0;
+    const double before = time.mixer.forward;
+    return std::max(n.before * launch - before, 0.0) + std::max(n.after * launch - (forward_s - before), 0.0)
+           + n.syncs * launch;
+}
+
+}  // namespace
+
 void wait_for_host(const Plan& plan, StepWork& work) {
     const double launch = launch_time(plan);
     const double repeats = plan.training.recompute.whole_layers() ? 1 : 0;
@@ -665,9 +680,11 @@ void wait_for_host(const Plan& plan, StepWork& work) {
         LayerTime& time = work.times.layer[k];
         LayerWork& layer = work.layer[k];
         PassTime& t = time.all;
-        const double host = time.launches * launch;
-        const double forward =
-            std::max(host - t.forward - layer.slowed.forward - layer.comm.sum(Phase::forward), 0.0);
+        const double host = time.launches.all() * launch;
+        const double forward_s = t.forward + layer.slowed.forward + layer.comm.sum(Phase::forward);
+        const double ahead = std::max(host - forward_s, 0.0);
+        const double drained = drained_wait(time, forward_s, launch) - ahead;
+        const double forward = ahead + std::max(drained, 0.0);
         // This is the pass that recomputes: the input gradient, or the whole backward where it is one.
         const double least = split ? host : kBackwardLaunches * host;
         const double own = t.input_grad + (split ? 0 : t.weight_grad) + layer.slowed.backward
@@ -681,7 +698,7 @@ void wait_for_host(const Plan& plan, StepWork& work) {
         // Launches of recomputed modules first take the host's idle time.
         const double launches = repeats * host - std::max(own - least, 0.0);
         const double again = layer.recompute + layer.slowed_again + layer.recomputed.sum(Phase::backward);
-        layer.recompute_waits = std::max(launches - again, 0.0);
+        layer.recompute_waits = std::max(launches - again, 0.0) + repeats * std::max(drained, 0.0);
         layer.recompute += layer.recompute_waits;
     }
 }

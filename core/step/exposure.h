@@ -160,8 +160,9 @@ void find_recompute(const ResolvedPlan& resolved, StepWork& work);
 
 // Each pass of a layer takes at least its launches x launch_s: forward, input gradient and weight gradient
 // each those of a forward where the schedule splits the backward, else both gradients together twice those,
-// since the host runs ahead inside one pass. The added time counts as compute; the time that a layer takes
-// more because its launches are repeated counts as recomputation.
+// since the host runs ahead inside one pass. In the forward of a MoE layer it may have to wait for the router
+// (LayerLaunches): then it does not run ahead of it. The added time counts as compute; the time that a layer
+// takes more because its launches are repeated counts as recomputation.
 void wait_for_host(const Plan& plan, StepWork& work);
 
 }  // namespace pentamesh

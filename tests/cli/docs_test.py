@@ -354,7 +354,7 @@ class Numbers(unittest.TestCase):
         self.holds("docs/building.md", r"of the (\d+) plans that ship", len(cli_test.plan_presets()))
 
     def test_measured_runs(self):
-        cases = json.loads(read("tests/golden/measured.json"))["cases"]
+        cases = [c for name in ("measured", "measured_2026") for c in json.loads(read(f"tests/golden/{name}.json"))["cases"]]
         frameworks = {c["framework"] for c in cases} - {"own"}
         self.holds("README.md", r"(\d+) measured runs of (\w+) frameworks", len(cases), len(frameworks))
         self.holds("docs/accuracy.md", r"^(\d+) runs of (\w+) frameworks from (\d+) sources", len(cases), len(frameworks),

@@ -422,6 +422,38 @@ TEST_CASE("Megatron's CUDA graphs, fp8 recipe and fused operations stand in the 
     CHECK(training("--fp8-format hybrid --fp8-recipe delayed").fp8_recipe == Fp8Recipe::tensorwise);
     CHECK(training("--use-transformer-engine-op-fuser").fused_experts);
     CHECK_FALSE(training("").fused_experts);
+    // Without the flag Megatron runs a layer's experts one by one; of a dense model it says nothing.
+    const std::string experts = "--num-experts 8 --moe-router-topk 2 ";
+    CHECK(training(experts).experts_one_by_one);
+    CHECK_FALSE(training(experts + "--moe-grouped-gemm").experts_one_by_one);
+    CHECK_FALSE(training("").experts_one_by_one);
+    CHECK(training(experts).routing_sizes == RoutingSizes::by_software);
+    CHECK(training(experts + "--moe-expert-capacity-factor 1.0 --moe-pad-expert-input-to-capacity")
+              .routing_sizes
+          == RoutingSizes::device);
+}
+
+TEST_CASE("the container that a text of Megatron Bridge names says the date of its software") {
+    const auto software = [](const std::string& container) {
+        const Import made =
+            import_settings({.text = "from megatron.bridge.recipes.llama import llama3_8b_pretrain_config\n"
+                                     "cfg = llama3_8b_pretrain_config()\n# srun --container-image="
+                                     + container + " run.sh\n",
+                             .path = "recipe.py",
+                             .gpus = 8},
+                            test::presets());
+        REQUIRE(made.plan);
+        const bool said = std::any_of(made.problems.begin(), made.problems.end(),
+                                      [](const ImportProblem& p) { return p.code == "software-date"; });
+        CHECK(said == (made.plan->training.software == Software::megatron_bridge_2025));
+        return made.plan->training.software;
+    };
+    for (const char* image :
+         {"nvcr.io/nvidia/nemo:25.09", "/images/nvidia+nemo+25.11.01.sqsh", "nemo_25.02.sqsh"})
+        CHECK(software(image) == Software::megatron_bridge_2025);
+    for (const char* image :
+         {"nvcr.io/nvidia/nemo:26.02", "nvcr.io/nvidia/pytorch:25.09-py3", "nemo:dev", "nemo:25"})
+        CHECK(software(image) == Software::megatron_bridge);
 }
 
 // The keys of a published config.json (Qwen/Qwen3-VL-8B-Instruct): what makes the model is read, an encoder

@@ -311,6 +311,70 @@ TEST_CASE("CUDA graphs take from the host's time: of each layer a share, of an i
     CHECK(with(CudaGraphs::layers, kLaunch) == near(with(CudaGraphs::none, kLaunch * left), 1e-9));
 }
 
+TEST_CASE("a host that waits for the router starts behind it anew, and never saves time by that") {
+    Plan p = small_plan(8);
+    p.model = golden_model("mixtral-8x7b");
+    p.layout.ep = 8, p.layout.etp = 1;
+    const int moe = layer_types(p.model).size() - 1;
+    const auto waits = [&](RoutingSizes sizes, double launch_s) {
+        p.training.routing_sizes = sizes;
+        p.cluster.gpu.efficiency.launch_s = launch_s;
+        return evaluate(p).work.times.of(moe).waiting;
+    };
+    // The GPU does what was launched and stands for one launch: this is all where it is the slower one, and
+    // where nearly all time is the host's.
+    for (const double launch : {1e-9, 1.0}) {
+        const PassTime host = waits(RoutingSizes::host, launch), device = waits(RoutingSizes::device, launch);
+        CHECK(host.forward - device.forward == near(launch, 1e-6));
+        CHECK(host.input_grad == device.input_grad);
+    }
+    // Between them what is launched behind the router hides behind no attention.
+    double most = 0;
+    for (double launch = 1e-6; launch < 1e-2; launch *= 1.3) {
+        const double more =
+            waits(RoutingSizes::host, launch).forward - waits(RoutingSizes::device, launch).forward;
+        CHECK(more >= launch * (1 - 1e-9));
+        CHECK(more <= launch * (1 + evaluate(p).work.times.of(moe).launches.all()));
+        most = std::max(most, more / launch);
+    }
+    CHECK(most > 2);
+    // A graph of the whole iteration holds no such wait, and a dense layer has no router.
+    p.training.cuda_graphs = CudaGraphs::iteration;
+    CHECK(waits(RoutingSizes::host, 3e-5).forward == 0);
+    p.training.cuda_graphs = CudaGraphs::none;
+    p.model = golden_model("llama-3-8b");
+    p.layout.ep = 1, p.layout.etp.reset();
+    p.training.routing_sizes = RoutingSizes::host;
+    const double dense = time_of(p);
+    p.training.routing_sizes = RoutingSizes::device;
+    CHECK(time_of(p) == dense);
+    // By its software: DeepSpeed's experts have a capacity, MaxText's sizes stay on the device.
+    p.training.routing_sizes = RoutingSizes::by_software;
+    p.model = golden_model("mixtral-8x7b");
+    p.layout.ep = 8, p.layout.etp = 1;
+    for (const Software s : all_of<Software>()) {
+        CAPTURE(name_of(s));
+        p.training.software = s;
+        const double by_software = waits(RoutingSizes::by_software, 3e-5).forward;
+        const bool asks = s != Software::deepspeed && s != Software::maxtext;
+        CHECK((by_software > waits(RoutingSizes::device, 3e-5).forward) == asks);
+    }
+}
+
+TEST_CASE("experts one by one take a launch more each, and a kernel's start for each product") {
+    Plan p = small_plan(8);
+    p.model = golden_model("mixtral-8x7b");
+    p.layout.ep = 2, p.layout.etp = 1;
+    const int moe = layer_types(p.model).size() - 1;
+    const LayerTime grouped = evaluate(p).work.times.of(moe);
+    p.training.experts_one_by_one = true;
+    const LayerTime apart = evaluate(p).work.times.of(moe);
+    const double local = 4, kernel_s = p.cluster.gpu.efficiency.kernel_s;
+    CHECK(apart.launches.all() - grouped.launches.all() == local);
+    CHECK(apart.mlp.forward - grouped.mlp.forward == near(3 * (local - 1) * kernel_s, 1e-6));
+    CHECK(apart.mlp.weight_grad - grouped.mlp.weight_grad == near(2 * (local - 1) * kernel_s, 1e-6));
+}
+
 TEST_CASE("an fp8 recipe bears on fp8 products alone, at its software's rate") {
     Plan p = small_plan(8);
     p.training.software = Software::torchtitan;

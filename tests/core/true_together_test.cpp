@@ -131,6 +131,7 @@ TEST_CASE("each pass of a layer takes at least its launches, and one that waits 
         Plan p = plans.next();
         p.training.recompute = Recompute::none;
         p.training.software = Software::megatron;
+        p.training.routing_sizes = RoutingSizes::device;
         const bool split = p.layout.pp > 1 && traits_of(p.layout.schedule).splits_backward;
         for (const double launch : {0.0, 4e-6, 1.0}) {  // no host, a real one, one that is all there is
             p.cluster.gpu.efficiency.launch_s = launch;
@@ -140,7 +141,7 @@ TEST_CASE("each pass of a layer takes at least its launches, and one that waits 
                 const LayerTime& time = e.work.times.of(t);
                 const UnitComm& comm = e.work.of(t).comm;
                 const SlowedTime& slowed = e.work.of(t).slowed;
-                const double host = time.launches * launch;
+                const double host = time.launches.all() * launch;
                 const double f = time.all.forward + slowed.forward + comm.sum(Phase::forward);
                 const double in = time.all.input_grad + slowed.backward + comm.sum(Phase::backward),
                              w = time.all.weight_grad;

@@ -212,9 +212,8 @@ int main(int argc, char** argv) {
         const std::string root = argc > 1 ? argv[1] : ".";
         const std::string_view word = argc > 2 ? argv[2] : "";
         const Presets presets(root + "/presets");
-        const std::vector<MeasuredRun> runs =
-            read_measured_file(root + "/tests/golden/measured.json", presets);
         const Halves halves = read_halves_file(root + "/tests/golden/halves.json");
+        const std::vector<MeasuredRun> runs = read_golden_runs(root + "/tests/golden", halves, presets);
         std::vector<RunAccuracy> found;
         Evaluation scratch;
         for (const MeasuredRun& run : runs) found.push_back(accuracy_of(run, scratch));

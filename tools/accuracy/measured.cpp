@@ -19,6 +19,12 @@ Halves::Halves(std::string_view text, const std::string& path) : path_(path) {
     try {
         fitted_ = root.at("fitted").get<std::set<std::string>>();
         judged_ = root.at("judged").get<std::set<std::string>>();
+        const nlohmann::json dated = root.value("dated", nlohmann::json::object());
+        for (const auto& [name, sources] : dated.items()) {
+            const auto software = parse_name<Software>(name);
+            if (!software) throw Error(ErrorKind::invalid, path, "/dated/" + name, "is no software");
+            for (const auto& source : sources) dated_[source.get<std::string>()] = *software;
+        }
     } catch (const nlohmann::json::exception& e) {
         throw Error(ErrorKind::invalid, path, "", e.what());
     }
@@ -34,8 +40,24 @@ bool Halves::judged(const std::string& source) const {
     return judged;
 }
 
+std::optional<Software> Halves::dated(const std::string& source) const {
+    const auto at = dated_.find(source);
+    return at != dated_.end() ? std::optional(at->second) : std::nullopt;
+}
+
 Halves read_halves_file(const std::string& path) {
     return {read_file(path), path};
+}
+
+std::vector<MeasuredRun> read_golden_runs(const std::string& folder, const Halves& halves,
+                                          const Presets& presets) {
+    std::vector<MeasuredRun> all;
+    for (const char* name : {"/measured.json", "/measured_2026.json"})
+        for (MeasuredRun& run : read_measured_file(folder + name, presets)) {
+            if (const auto software = halves.dated(run.family)) run.plan.training.software = *software;
+            all.push_back(std::move(run));
+        }
+    return all;
 }
 
 namespace {
@@ -58,7 +80,8 @@ std::vector<MeasuredError> held_out_errors(const std::vector<MeasuredRun>& runs,
                                            const std::vector<RunAccuracy>& found, const Halves& halves) {
     std::vector<MeasuredError> out;
     for (std::size_t i = 0; i < runs.size(); ++i)
-        if (found[i].time) out.push_back({runs[i].id, runs[i].family, found[i].traits, *found[i].time});
+        if (found[i].time) out.push_back({runs[i].id, runs[i].family, found[i].traits, *found[i].time, 0});
+    number_sources(out);
     const double fitted = median_of(out, halves, false), judged = median_of(out, halves, true);
     const double growth = fitted > 0 ? std::max(1.0, judged / fitted) : 1;
     for (MeasuredError& m : out)
@@ -148,7 +171,9 @@ RunAccuracy accuracy_of(const MeasuredRun& run, Evaluation& scratch) {
         a.memory_bytes = memory_of(run, scratch.memory);
         a.memory = a.memory_bytes / run.memory - 1;
     }
-    if (run.fits) a.verdict = scratch.memory.fits() == *run.fits;
+    // "May not fit" agrees with both.
+    if (const auto fit = fit_of(scratch.memory); run.fits && fit)
+        a.verdict = *fit != (*run.fits ? MemoryFit::no : MemoryFit::yes);
     return a;
 }
 

@@ -20,21 +20,30 @@ class Halves {
     Halves(std::string_view text, const std::string& path);
     // Returns false if the constants are fitted on it. Throws Error for a source that is in no half.
     [[nodiscard]] bool judged(const std::string& source) const;
+    // Returns the software of its year where all runs of the source are of one that has a preset by itself.
+    [[nodiscard]] std::optional<Software> dated(const std::string& source) const;
 
   private:
     std::set<std::string> fitted_, judged_;
+    std::map<std::string, Software> dated_;
     std::string path_;
 };
 
 [[nodiscard]] Halves read_halves_file(const std::string& path);
 
-// Holds measured runs, and the program's estimates of them: tests/golden/measured.json.
+// Reads all measured runs of tests/golden, measured.json and measured_2026.json, each with the software of
+// its year. Throws as read_measured_file.
+[[nodiscard]] std::vector<MeasuredRun> read_golden_runs(const std::string& folder, const Halves& halves,
+                                                        const Presets& presets);
+
+// Holds measured runs, and the program's estimates of them.
 
 struct RunAccuracy {
     std::optional<double> time;    // measured over ours, less 1: above 0 the program is too fast
     std::optional<double> memory;  // ours over measured, less 1: above 0 the program says too much
-    std::optional<bool> verdict;   // true if it agrees on fitting
-    RunTraits traits;              // set where there is a time
+    std::optional<bool>
+        verdict;       // true if a run that ran is not refused, or one that did not is not said to fit
+    RunTraits traits;  // set where there is a time
     double step_s = 0, measured_s = 0, memory_bytes = 0;  // ours, and the measured time; 0: none
 };
 [[nodiscard]] RunAccuracy accuracy_of(const MeasuredRun& run, Evaluation& scratch);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kMostMedian = 0.08;
 constexpr double kMost90th = 0.26;
-constexpr double kMostMedianMoe = 0.10;
+constexpr double kMostMedianMoe = 0.11;
 constexpr double kMoved = 0.005;  // of an error before it counts: g++ and clang agree within 0.0001
 
 }  // namespace
@@ -106,6 +106,7 @@ std::vector<SoftwareParameter> fitted_of(const SoftwareFacts& facts) {
         {"attention", &SoftwareFacts::attention, 0.7, 0.5, 0.21, 1.5},
         {"element_wise", &SoftwareFacts::element_wise, 1.5, 0.5, 1, 6},
         {"launches", &SoftwareFacts::launches, 1.2, 0.5, 1, 4},
+        {"new_gpu_products", &SoftwareFacts::new_gpu_products, 0.95, 0.2, 0.5, 1},
         {"graphs_layers", &SoftwareFacts::graphs_layers, 0.6, 0.5, 0.05, 1},
         {"graphs_step", &SoftwareFacts::graphs_step, 0.6, 0.5, 0.05, 1},
         {"fp8_rowwise", &SoftwareFacts::fp8_rowwise, 0.85, 0.2, 0.3, 1.2},

@@ -59,7 +59,8 @@ Plan first_that_fits(const PublishedRun& run, Evaluation& scratch) {
     return run.plans.back();
 }
 
-bool is_megatron(Software s) {
+// The GPUs' efficiencies are those of the software of today.
+bool is_today(Software s) {
     return s == Software::megatron || s == Software::megatron_bridge;
 }
 
@@ -89,7 +90,7 @@ class Fit {
                 for (MeasuredRun& r : runs_) each(r.plan.cluster.gpu.id, r.plan.cluster.gpu.efficiency);
             });
             return kPrior * cost_of_values(parameters) + cost([](const Plan& p) {
-                       return is_megatron(p.training.software) || has_other_runs(p.cluster.gpu);
+                       return is_today(p.training.software) || has_other_runs(p.cluster.gpu);
                    });
         });
     }
@@ -163,18 +164,22 @@ int check(const std::string& root, const std::vector<RunError>& runs, bool renew
     return 1;
 }
 
-// Writes the parameters and the error on the judged half into the GPUs' files, to four digits.
+// Writes the parameters into the GPUs' files, to four digits, and the error on the judged half where the rate
+// of products is fitted to runs of the GPU.
 void write_presets(const std::string& root, const std::vector<Parameter>& parameters, double error) {
     for (const auto& entry : std::filesystem::directory_iterator(root + "/presets/gpus")) {
         nlohmann::ordered_json gpu = nlohmann::ordered_json::parse(std::ifstream(entry.path()));
         const std::string id = entry.path().stem().string();
-        bool fitted = false;
+        const auto has = [&](const Parameter& p) {
+            return std::find(p.gpus.begin(), p.gpus.end(), id) != p.gpus.end();
+        };
         for (const Parameter& p : parameters)
-            if (std::find(p.gpus.begin(), p.gpus.end(), id) != p.gpus.end()) {
+            if (has(p))
                 gpu["efficiency"][std::string(p.key)] =
                     nlohmann::ordered_json::parse(general_text(p.value, 4));
-                fitted = true;
-            }
+        const std::vector<Parameter> all = fitted_parameters();
+        const bool fitted = std::any_of(all.begin(), all.end(),
+                                        [&](const Parameter& p) { return p.key == "gemm" && has(p); });
         if (fitted && error > 0) gpu["efficiency"]["error"] = std::round(error * 1000) / 1000;
         std::ofstream(entry.path()) << gpu.dump(2) << '\n';
     }
@@ -204,7 +209,7 @@ double print_halves(const std::vector<MeasuredRun>& runs, const Halves& halves) 
 struct Options {
     std::string root = ".";
     bool check = false, renew = false, write = false;
-    std::vector<std::string> only;  // keys of Efficiency, "gemm" or "gemm:h100-sxm"; none: all
+    std::vector<std::string> only;  // keys of Efficiency, "gemm" or "gemm:h100-sxm", and software; none: all
 };
 
 int check_published(const Options& options, const Presets& presets) {
@@ -226,7 +231,7 @@ int run(const Options& options) {
     const Presets presets(options.root + "/presets");
     if (options.check) return check_published(options, presets);
     const Halves halves = read_halves_file(options.root + "/tests/golden/halves.json");
-    std::vector<MeasuredRun> runs = read_measured_file(options.root + "/tests/golden/measured.json", presets);
+    std::vector<MeasuredRun> runs = read_golden_runs(options.root + "/tests/golden", halves, presets);
     std::printf("as shipped\n");
     print_halves(runs, halves);
 
@@ -242,7 +247,10 @@ int run(const Options& options) {
     for (Parameter& p : parameters)
         p.value = p.expected = presets.gpu(std::string(p.gpus.front())).efficiency.*p.member();
     EnumArray<Software, std::vector<SoftwareParameter>> figures;
-    for (const Software s : all_of<Software>()) figures[s] = fitted_of(facts_of(s));
+    for (const Software s : all_of<Software>())
+        if (options.only.empty()
+            || std::find(options.only.begin(), options.only.end(), name_of(s)) != options.only.end())
+            figures[s] = fitted_of(facts_of(s));
     Fit fit(runs, halves);
     constexpr int kRounds = 2;  // Megatron's own figures and the GPUs' bear on the same runs
     for (int round = 0; round < kRounds; ++round) {
