@@ -473,6 +473,7 @@ HiddenComm of_chunk(const Comm& comm, const ChunkLayers& k) {
             const double calls = std::max(k.layers(), 1.0)
                                  / (o.scope == Scope::layer ? 1 : std::max(comm.busiest.layers(), 1.0));
             (o.phase == Phase::forward ? out.forward : out.backward)[o.group] += each * calls;
+            if (lane_call(o) != LaneCall::gather) out.reduced[o.group] += each * calls;
             continue;
         }
         if (o.unit == Unit::step) continue;

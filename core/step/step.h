@@ -265,6 +265,7 @@ struct StepTail {
 // Holds seconds by axis; those of the backward include the calls that a recomputed forward repeats.
 struct HiddenComm {
     EnumArray<GroupKind, double> forward{}, backward{};
+    EnumArray<GroupKind, double> reduced{};  // of `backward`: of gradients, which layer after layer makes
     [[nodiscard]] double all(GroupKind axis) const { return forward[axis] + backward[axis]; }
 };
 // Finds those of one micro-batch on each chunk, [device * chunks + c], as TimelineCosts.chunk. Sends are not

@@ -328,7 +328,8 @@ void step_row(Ui& ui, Rect row, const StepBar& bar, const StepSlice& slice, cons
 void step_block(Ui& ui, Rect& room, Scene& scene) {
     if (!scene.evaluation.step || scene.evaluation.step->time_s <= 0) return;
     const Step& s = *scene.evaluation.step;
-    put_head(ui, room, 6, "WHERE THE STEP GOES", time_text(s.time_s));
+    const double step_s = scene.injected ? scene.injected->step_s : s.time_s;
+    put_head(ui, room, 6, "WHERE THE STEP GOES", time_text(step_s));
     const std::vector<StepSlice> slices = waterfall(s);
     const StepBar bar{room.cut_top(14), ui.kept_scale("inspector.end", s.time_s)};
     std::vector<DrawnSlice> drawn;
@@ -336,6 +337,9 @@ void step_block(Ui& ui, Rect& room, Scene& scene) {
     step_bar(ui, room, bar, slices, drawn, s);
     for (std::size_t i = 0; i < slices.size(); ++i)
         step_row(ui, room.cut_top(25), bar, slices[i], drawn[i], s.time_s, scene.selection);
+    if (scene.injected)
+        field(ui, room, "injected: " + scene.injected->words,
+              "+ " + time_text(std::max(0.0, step_s - s.time_s)));
     room.cut_top(14);
 }
 

@@ -287,6 +287,18 @@ std::vector<Figure> figures_of(const Theme& theme, const Scene& scene,
     step.tip = range_sentence(s);
     step.amount = s.time_s, step.text = time_text;
     if (was != nullptr) set_difference(step, was->time_s, time_text);
+    // With a stage that was slowed by hand the band says what the timeline does, and that it is not the
+    // plan's.
+    const double longer = scene.injected && s.time_s > 0 ? scene.injected->step_s / s.time_s : 1;
+    const auto inject = [&](Figure& f, double amount, const std::string& words) {
+        if (!scene.injected) return;
+        std::tie(f.value, f.unit) = split_unit(words);
+        f.context = scene.injected->words + "; else " + f.text(f.amount);
+        f.tip = "Of the plan with " + scene.injected->words
+                + ", injected in the timeline. Without it: " + f.text(f.amount);
+        f.amount = amount, f.by = 0, f.color = theme.bad;
+    };
+    inject(step, s.time_s * longer, time_text(s.time_s * longer));
     out.push_back(std::move(step));
     Figure mfu{.label = "MFU", .value = split_unit(percent(s.mfu)).first, .unit = "%"};
     mfu.amount = s.mfu, mfu.text = percent, mfu.less_is_better = false;
@@ -296,11 +308,13 @@ std::vector<Figure> figures_of(const Theme& theme, const Scene& scene,
         mfu.tip = "Measured by a published run of this plan: " + measured->source;
     }
     if (was != nullptr) set_difference(mfu, was->mfu, points_text);
+    inject(mfu, s.mfu / longer, percent(s.mfu / longer));
     out.push_back(std::move(mfu));
     Figure tokens{.label = "tokens/s", .value = count_text(s.tokens_per_s)};
     tokens.amount = s.tokens_per_s, tokens.text = count_text, tokens.less_is_better = false;
     tokens.context = count_text(s.tokens_per_step) + " a step";
     if (was != nullptr) set_difference(tokens, was->tokens_per_s, count_text);
+    inject(tokens, s.tokens_per_s / longer, count_text(s.tokens_per_s / longer));
     out.push_back(std::move(tokens));
     const double share = s.time_s > 0 ? exposed_of(s) / s.time_s : 0;
     Figure comm{.label = "exposed comm.", .value = split_unit(percent(share)).first, .unit = "%"};
@@ -666,6 +680,13 @@ void step_figures(FigureRow& out, const Scene& scene) {
         if (scene.pinned != nullptr && scene.pinned->step)
             out.against(difference(s.*figure, (*scene.pinned->step).*figure), less_is_better, text);
     };
+    if (scene.injected && s.time_s > 0) {
+        const double longer = scene.injected->step_s / s.time_s;
+        out.item("step with " + scene.injected->words, time_text(scene.injected->step_s), "");
+        out.item("MFU", percent(s.mfu / longer), "");
+        out.item("", count_text(s.tokens_per_s / longer), "tokens/s");
+        return;
+    }
     out.item("step", time_text(s.time_s), s.error > 0 ? "± " + percent(s.error) : "");
     against(&Step::time_s, true, time_text);
     out.item("MFU", percent(s.mfu), shows_causal_mfu(s) ? "(causal " + percent(mfu_causal(s)) + ")" : "");

@@ -150,6 +150,13 @@ struct ViewKeys {
     }
 };
 
+// This is a stage that was slowed by hand in the timeline: what is not the plan's own, wherever the step is
+// said.
+struct InjectedStage {
+    std::string words;  // "stage 0 × 2"
+    double step_s = 0;  // with it
+};
+
 struct Scene {
     const Plan& plan;
     const Evaluation& evaluation;
@@ -172,6 +179,7 @@ struct Scene {
     const RealRun* run = nullptr;          // a real run of the plan; null: none
     bool asked = false;                    // a question is open: figures of other plans than this one may
                                            // be its answer
+    std::optional<InjectedStage> injected{};
     std::span<const BetterLayout>
         better{};  // layouts that fit and are much faster, where a search knows some
 };

@@ -130,6 +130,7 @@ Window::Window(const Presets& shipped, Plan plan, Host asked)
 }
 
 Scene Window::scene(Hover& next) {
+    std::optional<InjectedStage> injected = views.timeline.injected(document.plan(), evaluation, evaluated);
     return {.plan = document.plan(),
             .evaluation = evaluation,
             .presets = presets,
@@ -140,7 +141,8 @@ Scene Window::scene(Hover& next) {
             .shown_timeline = views.timeline.current(evaluation, evaluated),
             .glossary = &glossary,
             .run = real_run.get(),
-            .asked = hidden_answer.open};
+            .asked = hidden_answer.open,
+            .injected = std::move(injected)};
 }
 
 Screen Window::screen() const {

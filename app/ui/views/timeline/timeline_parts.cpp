@@ -351,19 +351,27 @@ Rect RowPainter::cut_lanes(Rect& row) const {
     return row.cut_bottom(h.each);
 }
 
-// Each call is as long as its time, from the block's start on: axis after axis.
+// Each call is as long as its time, axis after axis: from the block's start on, but for the reduction of
+// gradients, which ends with the block, because no layer has one before its backward.
 void RowPainter::hidden(Rect lane, int device, const Op& op, float x0, float x1, bool own) {
     const OpHalves halves = halves_of(op, device, chunks_);
     if (lane.h <= 0 || !halves.in(shown_.hidden.size())) return;
     const float per_s = scale_.plot.w / static_cast<float>(scale_.to_s - scale_.from_s);
-    float from = x0;
-    for (const GroupKind axis : all_of<GroupKind>()) {
-        const double s = halves.hidden_s(shown_.hidden, axis);
-        const float to = std::min(x1, from + static_cast<float>(s) * per_s);
-        if (to - from < 0.5f) continue;
+    const auto piece = [&](float from, float to, GroupKind axis) {
+        if (to - from < 0.5f) return false;
         ui_.canvas().rect({from, lane.y + 1, to - from, lane.h - 1},
                           faded(color_of(ui_.theme(), axis), own && !fades.axis[axis]).alpha(0.75f));
-        from = to;
+        return true;
+    };
+    float from = x0, until = x1;
+    for (const GroupKind axis : all_of<GroupKind>()) {
+        const double late_s = halves.backward ? shown_.hidden[halves.b].reduced[axis] : 0;
+        const double s = halves.hidden_s(shown_.hidden, axis) - late_s;
+        if (const float to = std::min(until, from + static_cast<float>(s) * per_s); piece(from, to, axis))
+            from = to;
+        if (const float at = std::max(from, until - static_cast<float>(late_s) * per_s);
+            piece(at, until, axis))
+            until = at;
     }
 }
 
@@ -724,6 +732,18 @@ void keep_shown(const Plan& plan, const Evaluation& e, std::uint64_t revision, i
     TimelineChoice wanted = choice;
     if (wanted.slow.device >= e.timeline.shape.devices || !wanted.slow.any()) wanted.slow = {};
     kept.update({revision, schedule, wanted}, [&](ShownTimeline& out) { make_shown(plan, e, wanted, out); });
+}
+
+std::string words_of(const SlowDevice& slow) {
+    return "stage " + std::to_string(slow.device) + " × " + trimmed(slow.factor);
+}
+
+std::optional<InjectedStage> TimelineViewState::injected(const Plan& plan, const Evaluation& e,
+                                                         std::uint64_t revision) {
+    if (!choice.slow.any() || e.timeline.empty() || !e.step) return std::nullopt;
+    keep_shown(plan, e, revision, -1, choice, shown);
+    if (!shown->choice.slow.any()) return std::nullopt;
+    return InjectedStage{words_of(shown->choice.slow), shown->step_s};
 }
 
 OpHalves halves_of(const Op& op, int device, int chunks) {

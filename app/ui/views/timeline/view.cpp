@@ -437,9 +437,7 @@ int meant_stage(const Scene& scene) {
 
 void slow_switch(Ui& ui, Rect box, const Scene& scene, TimelineViewState& state) {
     const SlowDevice& slow = state.choice.slow;
-    const std::string label = !slow.any()
-                                  ? "slow stage: none"
-                                  : "stage " + std::to_string(slow.device) + " × " + trimmed(slow.factor);
+    const std::string label = !slow.any() ? "slow stage: none" : words_of(slow);
     const bool can_up = slow.factor < kSlowFactors.back() || !slow.any();
     const Ui::Step step = ui.stepper("timeline.slow", box, label, slow.any(), can_up, slow.any(), false);
     const int devices = scene.evaluation.timeline.shape.devices;
@@ -627,7 +625,7 @@ void slow_sentence(Line& line, TimelineViewState& state) {
     }
     const TextStyle strong = ui.title().in(ui.theme().bad);
     line.put("injected:", strong);
-    line.put("stage " + std::to_string(slow.device) + " × " + trimmed(slow.factor), plain);
+    line.put(words_of(slow), plain);
     if (shown.step_before_s <= 0) return;
     line.put("· step", plain);
     line.put("+" + percent(shown.step_s / shown.step_before_s - 1), ui.title());

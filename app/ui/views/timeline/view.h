@@ -55,6 +55,7 @@ struct ShownTimeline {
 };
 // The key is the plan's revision, the schedule that is set next to its own (-1 for its own), and the choice.
 using KeptTimeline = Kept<ShownTimeline, std::tuple<std::uint64_t, int, TimelineChoice>>;
+[[nodiscard]] std::string words_of(const SlowDevice& slow);  // "stage 0 × 2"
 // Precondition: the evaluation has a timeline.
 void keep_shown(const Plan& plan, const Evaluation& evaluation, std::uint64_t revision, int schedule,
                 const TimelineChoice& choice, KeptTimeline& kept);
@@ -144,6 +145,10 @@ struct TimelineViewState {
     SeenBlocks overview_blocks;
 
     // Returns the timeline on the screen; null where it was made from another revision of the plan.
+    // Returns the stage that was slowed by hand, and the step with it; nullopt where none is or no step is
+    // known.
+    [[nodiscard]] std::optional<InjectedStage> injected(const Plan& plan, const Evaluation& e,
+                                                        std::uint64_t revision);
     [[nodiscard]] const Timeline* current(const Evaluation& e, std::uint64_t revision) const {
         const auto* of = shown.key();
         return !e.timeline.empty() && of != nullptr && std::get<0>(*of) == revision ? &shown->timeline(e)
