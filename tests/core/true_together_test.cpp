@@ -3,6 +3,7 @@
 #include "core/advice/advice.h"
 #include "core/decide/search.h"
 #include "core/memory/memory_costs.h"
+#include "core/step/memory_curve.h"
 #include "tests/core/memory_plans.h"
 #include "tests/core/plans.h"
 #include "tests/near.h"
@@ -158,6 +159,53 @@ TEST_CASE("each pass of a layer takes at least its launches, and one that waits 
             }
         }
     }
+}
+
+TEST_CASE("what one stage holds rises through a forward, falls through a backward, and is at most Memory's "
+          "figure") {
+    Plans plans(29);
+    int curves = 0, again = 0;
+    for (int i = 0; i < 300; ++i) {
+        Plan p = plans.next();
+        if (i % 2 == 0) {
+            p.layout.pp = 1, p.layout.virtual_stages = 1, p.layout.schedule = Schedule::one_f_one_b;
+            p.cluster.gpus =
+                p.layout.tp * p.layout.cp * p.layout.dp_shard * p.layout.dp_replicate.value_or(1);
+        }
+        const Evaluation e = evaluate(p);
+        if (!e.valid) continue;
+        const MemoryCurve curve = memory_curve(p, e.mesh, e.memory, e.work);
+        CHECK(curve.empty() == (e.memory.stage.size() != 1));
+        if (curve.empty()) continue;
+        ++curves;
+        const StageMemory& stage = e.memory.stage.front();
+        double most = 0, before = 0, at = 0;
+        for (const MemoryCurve::Moment& m : curve.forward) {
+            CHECK(m.activations >= before);
+            CHECK(m.made_again == 0);
+            CHECK(m.at >= at);
+            before = m.activations, at = m.at;
+            most = std::max(most, m.all());
+        }
+        CHECK(at < 1);
+        CHECK(before == stage.activations);
+        at = 0;
+        for (const MemoryCurve::Moment& m : curve.backward) {
+            CHECK(m.activations <= before);
+            CHECK(m.activations >= 0);
+            CHECK(m.at >= at);
+            before = m.activations, at = m.at;
+            most = std::max(most, m.all());
+            again += m.made_again > 0 ? 1 : 0;
+        }
+        CHECK(at < 1);
+        CHECK(curve.flat() + most == near(stage.total(), 1e-12));
+        // Embedding, layers and head: one moment each in both passes.
+        CHECK(curve.forward.size() == curve.backward.size());
+        CHECK(curve.forward.size() == static_cast<std::size_t>(stage.layers) + 2);
+    }
+    CHECK(curves > 100);
+    CHECK(again > 100);
 }
 
 TEST_CASE("compute is what it is without recomputation, to the last bit") {

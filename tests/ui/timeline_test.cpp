@@ -1,9 +1,11 @@
 // Tests the timeline's controls: play and step, zoom, a slow stage, two steps, a second schedule, and what
 // the mesh shows at the cursor.
+#include "app/ui/kit/format.h"
 #include "app/ui/views/timeline/timeline_parts.h"
 #include "core/pipeline/timeline.h"
 #include "tests/near.h"
 #include "tests/ui/driver.h"
+#include "tests/ui/press.h"
 
 #include <doctest/doctest.h>
 
@@ -128,6 +130,44 @@ TEST_CASE("an injected slow stage makes the step longer, is named, moves with a 
     CHECK(d.shell.views().timeline.choice.slow.factor == 5);
     for (int i = 0; i < 9; ++i) d.click("timeline.slow.minus");
     CHECK_FALSE(d.shell.views().timeline.choice.slow.any());
+}
+
+TEST_CASE("a stage that is slowed by hand is said wherever the step is, with what it was without it") {
+    Driver d("llama-3-70b-3d", {1600, 1000});
+    d.press({Key::n5});
+    REQUIRE(d.click("timeline.slow.plus"));
+    const Step& own = *d.shell.evaluation().step;
+    const double longer = d.shell.views().timeline.shown->step_s;
+    REQUIRE(longer > own.time_s);
+    CHECK(says(d, "injected; else " + ui::time_text(own.time_s)));
+    CHECK(says(d, "else " + ui::percent(own.mfu)));
+    d.press({Key::n5});  // the dashboard: the band and "Where the step goes"
+    CHECK(says(d, "injected; else " + ui::time_text(own.time_s)));
+    CHECK(says(d, "stage 0 × 1.25"));
+    CHECK(says(d, "+ " + ui::time_text(longer - own.time_s)));
+    // Another plan's step follows at once, without the timeline being drawn first.
+    REQUIRE(d.click("layout.pp.minus"));
+    CHECK(says(d, "else " + ui::time_text(d.shell.evaluation().step->time_s)));
+    d.press({Key::n5});
+    REQUIRE(d.click("timeline.slow.remove"));
+    CHECK_FALSE(says(d, "else " + ui::time_text(d.shell.evaluation().step->time_s)));
+}
+
+TEST_CASE(
+    "of one stage the timeline draws what a GPU holds, with Memory's figure, and the gradients that add up") {
+    Driver d("mesh-8", {1600, 1000});
+    d.press({Key::n5});
+    const Memory& memory = d.shell.evaluation().memory;
+    CHECK(says(d, "each GPU holds at most " + ui::memory_text(memory.peak()) + " of "
+                      + ui::memory_text(memory.hbm)));
+    CHECK(says(d, "optimizer " + ui::memory_text(memory.stage.front().optimizer)));
+    CHECK(says(d, "8 micro-batches one after another, no bubble"));
+    CHECK(says(d, "each one's gradients are reduced, and add up in the shards"));
+    REQUIRE(d.click("mod.zero", 1));
+    CHECK(says(d, "their gradients add up, and are reduced once"));
+    const Rect ruler = place(d, "timeline.ruler");
+    d.drag(ruler.center(), ruler.center() + Vec2{40, 0});
+    CHECK(says(d, "at the cursor each GPU holds "));
 }
 
 TEST_CASE("a slow stage that the next plan does not have is no stage") {

@@ -338,8 +338,7 @@ void step_block(Ui& ui, Rect& room, Scene& scene) {
     for (std::size_t i = 0; i < slices.size(); ++i)
         step_row(ui, room.cut_top(25), bar, slices[i], drawn[i], s.time_s, scene.selection);
     if (scene.injected)
-        field(ui, room, "injected: " + scene.injected->words,
-              "+ " + time_text(std::max(0.0, step_s - s.time_s)));
+        field(ui, room, scene.injected->words, "+ " + time_text(std::max(0.0, step_s - s.time_s)));
     room.cut_top(14);
 }
 

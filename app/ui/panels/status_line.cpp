@@ -293,7 +293,7 @@ std::vector<Figure> figures_of(const Theme& theme, const Scene& scene,
     const auto inject = [&](Figure& f, double amount, const std::string& words) {
         if (!scene.injected) return;
         std::tie(f.value, f.unit) = split_unit(words);
-        f.context = scene.injected->words + "; else " + f.text(f.amount);
+        f.context = "injected; else " + f.text(f.amount);
         f.tip = "Of the plan with " + scene.injected->words
                 + ", injected in the timeline. Without it: " + f.text(f.amount);
         f.amount = amount, f.by = 0, f.color = theme.bad;

@@ -158,6 +158,12 @@ void draw_labels(Ui& ui, Rect labels, const RowPlace& rows, Scene& scene, Timeli
 // Returns the width that the labels take in this room.
 [[nodiscard]] float labels_width(Ui& ui, Rect room, bool tall, const ShownTimeline& shown);
 
+// Draws what a GPU of a pipeline of one stage holds at each moment, over `hbm` that it has, by category and
+// unit by unit of the model: the highest moment is marked, and is Memory's figure. `names` is the room left
+// of the plot.
+void draw_memory_through(Ui& ui, Rect room, Rect names, const Scene& scene, const Timeline& t,
+                         const TimeScale& scale, TimelineViewState& state);
+
 // Draws one device of the shown timeline; the value at the cursor is marked. `labelled`: what the curve
 // is, and the values, are written above it.
 void draw_memory_curve(Ui& ui, Rect room, const Timeline& t, int device, const TimeScale& scale,

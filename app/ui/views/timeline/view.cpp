@@ -10,6 +10,7 @@
 #include "app/ui/scene/colors.h"
 #include "app/ui/scene/scene.h"
 #include "app/ui/views/timeline/timeline_parts.h"
+#include "core/pipeline/sequence.h"
 #include "core/pipeline/timeline.h"
 #include "core/plan/edits.h"
 #include "core/plan/names.h"
@@ -198,8 +199,12 @@ struct TimelineAreas {
 TimelineAreas divide(Rect room, float labels, float legend, bool tall, bool second, int devices) {
     TimelineAreas r;
     r.legend = room.cut_bottom(legend);
-    const float rows = static_cast<float>(devices) * kMostRow * (second ? 2.0f : 1.0f);
-    if (tall) r.curve = room.cut_bottom(std::clamp(room.h - rows - 48, 76.0f, 240.0f));
+    // What one stage holds is drawn in bytes: it takes the larger part of the room.
+    const bool one = devices == 1;
+    const float rows = one ? std::min(kMostRow, room.h * 0.4f)
+                           : static_cast<float>(devices) * kMostRow * (second ? 2.0f : 1.0f);
+    const float most = one ? std::max(240.0f, room.h) : 240.0f;
+    if (tall) r.curve = room.cut_bottom(std::clamp(room.h - rows - 48, 76.0f, most));
     if (room.h > 96) r.ruler = room.cut_bottom(20);
     if (second) r.second = room.cut_bottom(room.h / 2);
     r.labels = room.cut_left(labels);
@@ -296,7 +301,11 @@ bool draw_window(Ui& ui, const TimelineAreas& areas, const TimeScale& scale, std
         const bool chosen = stage >= 0 && stage < devices;
         Rect band = curve;
         band.cut_bottom(6);
-        draw_memory_curve(ui, band, t, chosen ? stage : 0, scale, state, window == 0);
+        if (state.memory->empty())
+            draw_memory_curve(ui, band, t, chosen ? stage : 0, scale, state, window == 0);
+        else
+            draw_memory_through(ui, band, {areas.labels.x, band.y, areas.labels.w, band.h}, scene, t, scale,
+                                state);
     }
     if (state.cursor_s >= scale.from_s && state.cursor_s <= scale.to_s) {
         const Canvas::Clip clip = c.clip({scale.plot.x, scale.plot.y, scale.plot.w, scale.plot.h + ruler.h});
@@ -376,7 +385,9 @@ void draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineViewS
     }
     const std::array before{state.cursor_s, state.from_s, state.to_s, state.steady_at_s};
     keep_shown(scene.plan, e, revision, -1, state.choice, state.shown);
-    const bool tall = room.h > 330, piped = e.timeline.device.size() > 1;
+    state.memory.update(state.shown->version,
+                        [&] { return memory_curve(scene.plan, e.mesh, e.memory, e.work); });
+    const bool piped = e.timeline.device.size() > 1, tall = room.h > (piped ? 330.0f : 240.0f);
     draw_head(ui, head_row, room, tall, scene, state, revision);
     const bool second = tall && state.second >= 0 && piped;
     const double whole =
@@ -686,6 +697,24 @@ void bubble_sentence(Line& line, const Scene& scene, const ShownTimeline& shown)
 
 }  // namespace
 
+// Says that micro-batches follow one another, and what becomes of their gradients.
+void one_stage_sentence(Line& line, const Scene& scene, const ScheduleShape& shape) {
+    const TextStyle plain = line.ui.style(13, Tone::secondary);
+    if (shape.microbatches <= 1) return line.put("one micro-batch: no bubble", plain);
+    line.put(std::to_string(shape.microbatches) + " micro-batches one after another, no bubble", plain);
+    std::string sums;
+    switch (gradient_reduction_of(scene.plan)) {
+    case GradientReduction::micro_batch:
+        sums = "· each one's gradients are reduced, and add up in the shards";
+        break;
+    case GradientReduction::run:
+    case GradientReduction::step:
+    case GradientReduction::by_software: sums = "· their gradients add up, and are reduced once"; break;
+    }
+    if (scene.evaluation.mesh.world > 1 && line.ui.canvas().text_width(sums, plain) <= line.rest.w)
+        line.put(sums, plain);
+}
+
 void draw_sentence(Ui& ui, Rect row, const Scene& scene, TimelineViewState& state) {
     const ShownTimeline& shown = *state.shown;
     const ScheduleShape& shape = shown.timeline(scene.evaluation).shape;
@@ -693,8 +722,7 @@ void draw_sentence(Ui& ui, Rect row, const Scene& scene, TimelineViewState& stat
     if (shown.choice.slow.any()) {
         slow_sentence(line, state);
     } else if (shape.devices == 1) {
-        line.put("one stage: no bubble, " + plural(shape.microbatches, "micro-batch", "micro-batches"),
-                 ui.style(13, Tone::secondary));
+        one_stage_sentence(line, scene, shape);
         return;
     } else {
         bubble_sentence(line, scene, shown);

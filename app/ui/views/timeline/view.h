@@ -9,6 +9,7 @@
 #include "core/pipeline/stages.h"
 #include "core/pipeline/timeline.h"
 #include "core/step/exposure.h"
+#include "core/step/memory_curve.h"
 #include "core/step/step.h"
 #include "render/canvas.h"
 
@@ -132,6 +133,7 @@ struct TimelineViewState {
     KeptTimeline shown;
     Kept<std::vector<std::size_t>> critical_path;                          // by version
     Kept<std::vector<InFlightStep>, std::pair<std::uint64_t, int>> curve;  // by version and device
+    Kept<MemoryCurve> memory;                                              // of one stage; by version
     // A second schedule has the same costs, on the same time axis: -1 for no second schedule, else a
     // Schedule.
     int second = -1;
@@ -144,11 +146,11 @@ struct TimelineViewState {
     std::array<SeenBlocks, 3> window_blocks;
     SeenBlocks overview_blocks;
 
-    // Returns the timeline on the screen; null where it was made from another revision of the plan.
     // Returns the stage that was slowed by hand, and the step with it; nullopt where none is or no step is
     // known.
     [[nodiscard]] std::optional<InjectedStage> injected(const Plan& plan, const Evaluation& e,
                                                         std::uint64_t revision);
+    // Returns the timeline on the screen; null where it was made from another revision of the plan.
     [[nodiscard]] const Timeline* current(const Evaluation& e, std::uint64_t revision) const {
         const auto* of = shown.key();
         return !e.timeline.empty() && of != nullptr && std::get<0>(*of) == revision ? &shown->timeline(e)
