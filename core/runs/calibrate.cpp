@@ -66,7 +66,7 @@ std::vector<Parameter> fitted_parameters() {
     older.insert(older.end(), ampere.begin(), ampere.end());
     std::vector<std::string_view> all = modern;
     all.insert(all.end(), ampere.begin(), ampere.end());
-    // What the host takes for a launch is the CPU's doing.
+    // The host's time for a launch is the CPU's doing.
     std::vector<std::string_view> launched = all;
     for (const std::string_view other :
          {"a800-80gb-sxm", "h100-96gb-500w", "h100-nvl", "h100-pcie", "h20", "l4", "l40s", "mi250x", "mi300x",

@@ -76,7 +76,7 @@ MemoryCurve memory_curve(const Plan& plan, const Mesh& mesh, const Memory& memor
     }
     // The sum of the units is the stage's figure but for rounding.
     out.forward.back().activations = held = stage.activations;
-    // Memory counts what is made again beside what the head holds: no layer takes more than both.
+    // Memory counts what is made again in addition to the part of the head: no layer takes more than both.
     const double most_again = beside_head + units.back().kept;
     at = 0;
     for (std::size_t i = units.size(); i-- > 0;) {

@@ -1,4 +1,4 @@
-// Follows what one GPU holds through a micro-batch, unit by unit: what rises and falls beside the states.
+// Follows what one GPU holds through a micro-batch, unit by unit: states stay, activations rise and fall.
 #pragma once
 
 #include "core/memory/memory.h"

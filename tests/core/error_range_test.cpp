@@ -103,7 +103,7 @@ TEST_CASE("a source counts once, be it of one run or of fifty, and the less the 
     CHECK(half_with(50, some_run()) == near(0.10));
     // From there the nineteen weigh 0.4 each: half of 1 + 7.54 + 0.25 is reached by the 12th.
     CHECK(half_with(50, other.run) == near(0.12));
-    // Of one source the runs near to the plan have most of its weight.
+    // Runs near to the plan have most of the weight of their source.
     runs.assign(1, {"", "one", some_run(), 0.1, 0});
     other.family = "one";
     CHECK(half_with(1, some_run()) == near(0.1));

@@ -62,7 +62,8 @@ TEST_CASE(
         const std::string& name = entry.first;
         const Errors& errors = entry.second;
         CAPTURE(name);
-        // What ROCm keeps outside the allocator is in no preset: Primus' peaks are those of the device.
+        // No preset has the memory that ROCm keeps outside the allocator: Primus' peaks are those of the
+        // device.
         if (name != "judged" && !errors.memory.empty())
             CHECK(spread_of(errors.memory).median < (name == "primus" ? 0.22 : 0.1));
     }

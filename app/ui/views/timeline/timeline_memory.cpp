@@ -1,5 +1,5 @@
-// What GPUs hold while the step goes on: of a stage the micro-batches in flight, of a pipeline of one stage
-// the bytes from layer to layer.
+// Draws the memory of GPUs while the step goes on: of a stage its micro-batches in flight, of a pipeline of
+// one stage bytes from layer to layer.
 #include "app/ui/kit/data_table.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/scene/scene.h"
@@ -93,7 +93,7 @@ void each_moment(const Timeline& t, const MemoryCurve& curve, double from_s, dou
     }
 }
 
-// Returns what is held beside the flat part at that time; nothing behind the last op.
+// Returns what is held on top of the flat part at that time; nothing behind the last op.
 Moment moment_at(const Timeline& t, const MemoryCurve& curve, double time_s) {
     Moment out;
     each_moment(t, curve, time_s, time_s, [&](double from, double, const Moment& m) {
@@ -176,7 +176,7 @@ void draw_memory_through(Ui& ui, Rect room, Rect names, const Scene& scene, cons
     Canvas& c = ui.canvas();
     Rect plot = room;
     Rect head = plot.cut_top(kHead);
-    // Where the GPU has far more, the wall stands beyond the picture: the shape is what one looks at.
+    // The wall stands beyond the picture if the GPU has far more: the shape is to be seen.
     const bool beyond = memory.hbm > 2 * stage.total();
     const double most = beyond ? 1.15 * stage.total() : std::max(memory.hbm, stage.total());
     const float per_byte = (plot.h - 2) / static_cast<float>(std::max(most, 1.0));

@@ -199,7 +199,7 @@ struct TimelineAreas {
 TimelineAreas divide(Rect room, float labels, float legend, bool tall, bool second, int devices) {
     TimelineAreas r;
     r.legend = room.cut_bottom(legend);
-    // What one stage holds is drawn in bytes: it takes the larger part of the room.
+    // The memory of one stage is drawn in bytes: it takes the larger part of the room.
     const bool one = devices == 1;
     const float rows = one ? std::min(kMostRow, room.h * 0.4f)
                            : static_cast<float>(devices) * kMostRow * (second ? 2.0f : 1.0f);
