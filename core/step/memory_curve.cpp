@@ -14,9 +14,9 @@ struct CurveUnit {
     double forward_s = 0, backward_s = 0;
 };
 
-double recomputed_buffer(const Plan& plan, const Mesh& mesh, const StageMemory& stage) {
+double recomputed_buffer(const Plan& plan, const MemoryCosts& costs, const StageMemory& stage) {
     std::vector<BufferBytes> buffers;
-    list_buffers(plan, mesh, stage, buffers);
+    list_buffers(plan, costs, stage, buffers);
     const auto at = std::find_if(buffers.begin(), buffers.end(),
                                  [](const BufferBytes& b) { return b.buffer == Buffer::recomputed_layer; });
     return at != buffers.end() ? at->mid : 0;
@@ -61,10 +61,11 @@ MemoryCurve memory_curve(const Plan& plan, const Mesh& mesh, const Memory& memor
     MemoryCurve out;
     if (memory.stage.size() != 1 || work.times.layer.size() == 0) return out;
     const StageMemory& stage = memory.stage.front();
-    const double beside_head = recomputed_buffer(plan, mesh, stage);
+    const MemoryCosts costs = memory_costs(plan, degrees_of(plan, mesh));
+    const double beside_head = recomputed_buffer(plan, costs, stage);
     out.states = stage.parameters + stage.gradients + stage.optimizer;
     out.buffers = stage.buffers - beside_head;
-    const std::vector<CurveUnit> units = units_of(memory_costs(plan, degrees_of(plan, mesh)), stage, work);
+    const std::vector<CurveUnit> units = units_of(costs, stage, work);
     double forward_s = 0, backward_s = 0;
     for (const CurveUnit& u : units) forward_s += u.forward_s, backward_s += u.backward_s;
     if (!(forward_s > 0) || !(backward_s > 0)) return out;

@@ -61,7 +61,7 @@ Plan first_that_fits(const PublishedRun& run, Evaluation& scratch) {
 
 // The GPUs' efficiencies are those of the software of today.
 bool is_today(Software s) {
-    return s == Software::megatron || s == Software::megatron_bridge;
+    return is_megatron(s) && s == framework_of(s);
 }
 
 // GPUs of which Megatron has no run: one whose power is limited, which is the GPU's doing and not
@@ -167,6 +167,7 @@ int check(const std::string& root, const std::vector<RunError>& runs, bool renew
 // Writes the parameters into the GPUs' files, to four digits, and the error on the judged half where the rate
 // of products is fitted to runs of the GPU.
 void write_presets(const std::string& root, const std::vector<Parameter>& parameters, double error) {
+    const std::vector<Parameter> all = fitted_parameters();
     for (const auto& entry : std::filesystem::directory_iterator(root + "/presets/gpus")) {
         nlohmann::ordered_json gpu = nlohmann::ordered_json::parse(std::ifstream(entry.path()));
         const std::string id = entry.path().stem().string();
@@ -177,7 +178,6 @@ void write_presets(const std::string& root, const std::vector<Parameter>& parame
             if (has(p))
                 gpu["efficiency"][std::string(p.key)] =
                     nlohmann::ordered_json::parse(general_text(p.value, 4));
-        const std::vector<Parameter> all = fitted_parameters();
         const bool fitted = std::any_of(all.begin(), all.end(),
                                         [&](const Parameter& p) { return p.key == "gemm" && has(p); });
         if (fitted && error > 0) gpu["efficiency"]["error"] = std::round(error * 1000) / 1000;

@@ -102,25 +102,32 @@ Moment moment_at(const Timeline& t, const MemoryCurve& curve, double time_s) {
     return out;
 }
 
+// This is a category that stays the same through the step.
+struct Band {
+    MemoryCategory category;
+    double bytes;
+};
+std::array<Band, 4> flat_bands(const StageMemory& stage, const MemoryCurve& curve) {
+    return {{{MemoryCategory::parameters, stage.parameters},
+             {MemoryCategory::gradients, stage.gradients},
+             {MemoryCategory::optimizer, stage.optimizer},
+             {MemoryCategory::buffers, curve.buffers}}};
+}
+std::string words_of(MemoryCategory category, double bytes) {
+    return std::string(name_of(category)) + " " + memory_text(bytes);
+}
+
 // Draws categories that stay the same as bands over the whole step, with their figures where they are high
 // enough. Returns where the next one begins.
 float draw_flat(Ui& ui, Rect plot, const StageMemory& stage, const MemoryCurve& curve, float per_byte) {
     Canvas& c = ui.canvas();
-    struct Band {
-        MemoryCategory category;
-        double bytes;
-    };
-    const std::array<Band, 4> bands{{{MemoryCategory::parameters, stage.parameters},
-                                     {MemoryCategory::gradients, stage.gradients},
-                                     {MemoryCategory::optimizer, stage.optimizer},
-                                     {MemoryCategory::buffers, curve.buffers}}};
     float y = plot.bottom();
-    for (const Band& b : bands) {
+    for (const Band& b : flat_bands(stage, curve)) {
         const float h = static_cast<float>(b.bytes) * per_byte;
         y -= h;
         fill_memory(c, ui.theme(), {plot.x, y, plot.w, h}, b.category);
         if (h < 16) continue;
-        const std::string words = std::string(name_of(b.category)) + " " + memory_text(b.bytes);
+        const std::string words = words_of(b.category, b.bytes);
         const Rect at{plot.x + 8, y + h / 2 - 8, std::min(plot.w - 16, c.text_width(words, ui.style(12)) + 8),
                       16};
         if (b.category == MemoryCategory::buffers)  // hatching is no ground for type
@@ -158,10 +165,9 @@ Vec2 draw_moments(Ui& ui, Rect plot, const Timeline& t, const MemoryCurve& curve
 }
 
 std::string words_at(const StageMemory& stage, const MemoryCurve& curve, const Moment& m) {
-    std::string text = "held: " + memory_text(curve.flat() + m.all()) + "\nparameters "
-                       + memory_text(stage.parameters) + "\ngradients " + memory_text(stage.gradients)
-                       + "\noptimizer " + memory_text(stage.optimizer) + "\nbuffers "
-                       + memory_text(curve.buffers) + "\nactivations " + memory_text(m.activations);
+    std::string text = "held: " + memory_text(curve.flat() + m.all());
+    for (const Band& b : flat_bands(stage, curve)) text += "\n" + words_of(b.category, b.bytes);
+    text += "\n" + words_of(MemoryCategory::activations, m.activations);
     if (m.made_again > 0) text += "\nmade again " + memory_text(m.made_again);
     return text;
 }

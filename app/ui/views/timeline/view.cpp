@@ -695,8 +695,6 @@ void bubble_sentence(Line& line, const Scene& scene, const ShownTimeline& shown)
     bubble_rest(line, shown, t.shape, std::move(more), whole);
 }
 
-}  // namespace
-
 // Says that micro-batches follow one another, and what becomes of their gradients.
 void one_stage_sentence(Line& line, const Scene& scene, const ScheduleShape& shape) {
     const TextStyle plain = line.ui.style(13, Tone::secondary);
@@ -714,6 +712,8 @@ void one_stage_sentence(Line& line, const Scene& scene, const ScheduleShape& sha
     if (scene.evaluation.mesh.world > 1 && line.ui.canvas().text_width(sums, plain) <= line.rest.w)
         line.put(sums, plain);
 }
+
+}  // namespace
 
 void draw_sentence(Ui& ui, Rect row, const Scene& scene, TimelineViewState& state) {
     const ShownTimeline& shown = *state.shown;
