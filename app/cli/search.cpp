@@ -275,6 +275,9 @@ Document search_document(const Plan& plan, const SearchReport& r, Second then, d
             lacks_words(plan, r.base.lacks)));
     else
         found.lines.push_back("The plan itself is impossible: " + first_error(evaluate(plan).problems));
+    if (!r.results.empty())
+        if (std::string hsdp = hsdp_words(plan, r.results.front().plan); !hsdp.empty())
+            found.lines.push_back("The first is " + std::move(hsdp));
     if (const std::string same = held_words(r, plan.model.moe.has_value()); !same.empty())
         found.lines.push_back(same);
     if (const std::string asked = asked_words(plan, r.space); !asked.empty()) found.lines.push_back(asked);

@@ -273,6 +273,7 @@ namespace {
 
 struct LanesOptions {
     std::int64_t stage = -1;  // the one that works longest
+    bool layer = false;       // one layer with its own calls
 };
 struct LayerOptions {
     std::string kind, notation = "jax";
@@ -435,18 +436,23 @@ Answer answer_lanes(const Context&, const Plan& plan, const OnPlan<LanesOptions>
     const int stages = std::max(e.comm.stages.devices, 1);
     if (options.stage < -1 || options.stage >= stages)
         refuse(sentence("--stage ", options.stage, ": the plan has stages 0 to ", stages - 1));
-    const std::optional<LanePicture> picture = lane_picture(plan, e, static_cast<int>(options.stage));
+    const auto stage = static_cast<int>(options.stage);
+    const std::optional<LanePicture> picture =
+        options.layer ? layer_picture(plan, e, stage) : lane_picture(plan, e, stage);
+    if (!picture && e.step)
+        refuse(sentence("--layer: no layer", stage >= 0 ? sentence(" of stage ", stage) : std::string(),
+                        " makes a call of its own: tp, cp and ep are off there. Leave --layer out."));
     if (!picture)
         return with_problems(
             e, {{{"lanes", Json::array()}, {"blocks", Json::array()}, {"title", nullptr}}, {}, {}});
     Json lanes = Json::array({{{"name", "compute"}, {"tier", nullptr}}}), blocks = Json::array();
     for (const TrafficLane lane : all_of<TrafficLane>())
-        lanes.push_back({{"name", lane_name(plan, e, lane)}, {"tier", tier_of(plan, e, lane)}});
-    const Table table = lanes_table(plan, e, *picture);
+        lanes.push_back({{"name", lane_name(plan, *picture, lane)}, {"tier", picture->tier[lane]}});
+    const Table table = lanes_table(plan, *picture);
     for (const LanePiece& p : picture->pieces)
-        blocks.push_back({{"lane", lane_name(plan, e, p.lane)},
+        blocks.push_back({{"lane", lane_name(plan, *picture, p.lane)},
                           {"what", name_of(p.kind)},
-                          {"call", p.kind == LanePieceKind::call ? Json(name_of(p.call)) : Json()},
+                          {"call", p.kind == LanePieceKind::call ? Json(p.what) : Json()},
                           {"axis", p.kind == LanePieceKind::compute ? Json() : Json(name_of(p.axis))},
                           {"layer", p.unit},
                           {"pass", p.forward ? "forward" : "backward"},
@@ -454,14 +460,25 @@ Answer answer_lanes(const Context&, const Plan& plan, const OnPlan<LanesOptions>
                           {"end", p.end_s},
                           {"queued_s", p.queued_s},
                           {"hidden", p.hidden_s}});
-    Json json{{"stage", picture->stage},       {"once_a_step", picture->once},
-              {"title", picture->title},       {"sentence", picture->sentence},
-              {"assumed", picture->assumed},   {"forward_s", picture->forward_s},
-              {"end_s", picture->end_s},       {"waits_s", picture->waits_s},
-              {"hidden_s", picture->hidden_s}, {"slowed_by_traffic_s", picture->slowed_s},
-              {"lanes", std::move(lanes)},     {"blocks", std::move(blocks)}};
-    Section head{sentence(picture->once ? "What stage " : "One micro-batch of stage ", picture->stage,
-                          picture->once ? " does once a step" : ""),
+    Json json{{"stage", picture->stage},
+              {"once_a_step", picture->once},
+              {"layers", picture->layers},
+              {"title", picture->title},
+              {"sentence", picture->sentence},
+              {"assumed", picture->assumed},
+              {"forward_s", picture->forward_s},
+              {"end_s", picture->end_s},
+              {"waits_s", picture->waits_s},
+              {"hidden_s", picture->hidden_s},
+              {"slowed_by_traffic_s", picture->slowed_s},
+              {"lanes", std::move(lanes)},
+              {"blocks", std::move(blocks)}};
+    const std::string of_stage = sentence("stage ", picture->stage);
+    Section head{picture->layers > 0
+                     ? sentence("One of ", picture->layers,
+                                picture->layers == 1 ? " layer of " : " like layers of ", of_stage)
+                 : picture->once ? sentence("What ", of_stage, " does once a step")
+                                 : sentence("One micro-batch of ", of_stage),
                  {picture->title, picture->sentence, picture->assumed},
                  {}};
     for (const LaneMark& m : picture->marks) head.lines.push_back(m.what + ": " + m.why + ".");
@@ -476,6 +493,8 @@ void add_lanes(Options& app, Context& context) {
     auto& options = answer_with(app, context, answer_lanes);
     app.add_option("--stage", options.stage,
                    "a stage of the pipeline; the one that works longest if it is left out");
+    app.add_flag("--layer", options.layer,
+                 "one of its layers, part by part, with the calls of tp, cp and ep that it makes itself");
     add_forms(app, context, options.forms);
 }
 

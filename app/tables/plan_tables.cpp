@@ -267,7 +267,7 @@ std::string step_words(LayerOp op) {
 
 }  // namespace
 
-Table lanes_table(const Plan& plan, const Evaluation& e, const LanePicture& picture) {
+Table lanes_table(const Plan& plan, const LanePicture& picture) {
     Table t;
     t.columns = {{"pass"},
                  {"lane"},
@@ -280,8 +280,8 @@ Table lanes_table(const Plan& plan, const Evaluation& e, const LanePicture& pict
                  {"hidden", Shown::seconds, "hidden"}};
     for (const LanePiece& p : picture.pieces) {
         const bool computes = p.kind == LanePieceKind::compute;
-        t.rows.push_back({p.forward ? "forward" : "backward", lane_name(plan, e, p.lane),
-                          p.kind == LanePieceKind::call ? name_of(p.call)
+        t.rows.push_back({p.forward ? "forward" : "backward", lane_name(plan, picture, p.lane),
+                          p.kind == LanePieceKind::call ? std::string_view(p.what)
                           : computes                    ? "compute"
                                                         : "the layer's own calls",
                           computes ? "" : name_of(p.axis), p.unit, p.start_s, p.end_s,

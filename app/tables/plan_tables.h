@@ -60,7 +60,7 @@ namespace pentamesh {
 [[nodiscard]] std::string shape_text(const LayerTensor& tensor);
 // Returns a table with a row for each step. `dp` says that there are replicas.
 [[nodiscard]] Table layer_table(const LayerList& list, Notation notation, bool dp);
-[[nodiscard]] Table lanes_table(const Plan& plan, const Evaluation& evaluation, const LanePicture& picture);
+[[nodiscard]] Table lanes_table(const Plan& plan, const LanePicture& picture);
 // Returns calls and bytes of one layer and micro-batch by axis and collective, and next to them those of the
 // plan's own list.
 [[nodiscard]] Table layer_calls_table(const LayerList& list, const Comm& comm);

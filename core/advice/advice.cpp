@@ -303,6 +303,19 @@ std::string sizes_text(const Plan& plan, const Plan& groups) {
     return {};
 }
 
+}  // namespace
+
+std::string hsdp_words(const Plan& plan, const Plan& found) {
+    const auto grouped = [](const Layout& l) { return l.zero == 3 && l.dp_shard > 1; };
+    if (!grouped(plan.layout) || !grouped(found.layout) || replicas_in_force(plan) > 1) return {};
+    const std::int64_t copies = replicas_in_force(found);
+    if (copies <= 1) return {};
+    return sentence("HSDP: shards over ", found.layout.dp_shard, " GPUs, ", copies, " copies across.",
+                    sizes_text(plan, found));
+}
+
+namespace {
+
 void many_shards(Advice& a) {
     constexpr std::int64_t kSeveral = 32, kMany = 1024;
     const GroupSummary& s = shard_group(a);

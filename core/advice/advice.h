@@ -85,6 +85,10 @@ struct Advised : Problem {
 // an impossible plan.
 [[nodiscard]] std::vector<Advised> advise(const Plan& plan, const Evaluation& evaluation);
 
+// Says that a found layout copies FSDP's shards across groups where the plan does not (HSDP), and down to
+// which size that is faster; empty where it is no such layout.
+[[nodiscard]] std::string hsdp_words(const Plan& plan, const Plan& found);
+
 // Adds to one of a problem's texts; the numbers go to its figures too.
 template <typename... Parts>
 void say_in(std::string& text, Advised& problem, const Parts&... parts) {

@@ -2,6 +2,7 @@
 
 #include "core/base/number.h"
 #include "core/base/text.h"
+#include "core/decide/search.h"
 #include "core/mesh/places.h"
 #include "core/pipeline/schedules/schedule.h"
 #include "core/pipeline/sequence.h"
@@ -111,6 +112,33 @@ ScalePoint point_of(const Plan& plan, std::int64_t at, Evaluation& e) {
     return out;
 }
 
+// Holds the fastest groups of FSDP at one value, with copies across them.
+struct GroupedShards {
+    std::int64_t shards = 0;  // of a group; 0: none that fits as the plan does is worth it
+    double saved = 0;         // of the plan's step there
+};
+
+// A plan that shards its parameters over all of data parallelism is tried with fewer shards and copies
+// across.
+GroupedShards grouped_shards(const Plan& plan, const ScalePoint& at, Evaluation& e) {
+    constexpr std::int64_t kSeveral = 16;
+    GroupedShards out;
+    const Layout& l = plan.layout;
+    if (!at.possible() || l.zero != 3 || l.dp_shard < kSeveral) return out;
+    double best_s = (1 - kWorthIt) * at.step_s;
+    for (std::int64_t shards = 2; shards < l.dp_shard; ++shards) {
+        if (l.dp_shard % shards != 0) continue;
+        Plan q = plan;
+        q.layout.dp_shard = shards, q.layout.dp_replicate = l.dp_shard / shards;
+        evaluate(q, e, {.timeline = false, .messages = false, .report = false});
+        if (!e.step || e.step->time_s >= best_s || e.memory.fit() > std::max(at.fit, MemoryFit::tight))
+            continue;
+        best_s = e.step->time_s;
+        out = {shards, 1 - best_s / at.step_s};
+    }
+    return out;
+}
+
 // Finds where a curve passes `limit` between two points.
 double between(const ScalePoint& a, const ScalePoint& b, double ya, double yb, double limit) {
     const double share = yb == ya ? 1 : std::clamp((limit - ya) / (yb - ya), 0.0, 1.0);
@@ -146,6 +174,20 @@ class Crossings {
             add({ScaleTurn::memory, GroupKind::tp, at, "does not fit", "beyond about " + words(at), ""});
         else
             add({ScaleTurn::memory, GroupKind::tp, at, "fits", "from about " + words(at) + " on", ""});
+    }
+
+    // `before` and `now` are those of two points that follow one another, and the plan at the second is
+    // `plan`.
+    void find_groups(const GroupedShards& before, const GroupedShards& now, const Plan& plan,
+                     const ScalePoint& at) {
+        if ((before.shards > 0) == (now.shards > 0)) return;
+        ScaleCrossing c{ScaleTurn::groups, GroupKind::dp_shard, value(at), "HSDP is faster", from(at), ""};
+        if (now.shards > 0)
+            c.why = sentence("shards over ", now.shards, ", ", plan.layout.dp_shard / now.shards,
+                             " copies: ", percent_text(now.saved), " of the step there");
+        else
+            c.what = "HSDP is no faster";
+        add(std::move(c));
     }
 
   private:
@@ -254,6 +296,16 @@ Scale scale_of(const Plan& plan, const ScaleRequest& request, const std::atomic<
     for (ScalePoint& p : out.points) p.of_best = best > 0 ? rate(p) / best : 0;
     Crossings crossings(plan, out);
     for (std::size_t i = 1; i < out.points.size(); ++i) crossings.find(out.points[i - 1], out.points[i]);
+    if (axis_of(request.over)) return out;
+    GroupedShards before;
+    for (const ScalePoint& p : out.points) {
+        if (cancelled != nullptr && *cancelled) break;
+        const Plan there = scaled_plan(plan, request, p.at);
+        if (replicas_in_force(there) > 1) continue;  // it is HSDP
+        const GroupedShards now = grouped_shards(there, p, e);
+        crossings.find_groups(before, now, there, p);
+        before = now;
+    }
     return out;
 }
 

@@ -50,11 +50,12 @@ struct ScalePoint {
 
 // Says where something turns. `at` lies between two points that were evaluated, on a straight line over the
 // logarithm of the value, rounded to two digits; a tier and a refusal turn at a point.
-enum class ScaleTurn : std::uint8_t { waits, leaves_tier, passes_compute, bubble, memory, refused };
+// `groups`: where FSDP in groups, with copies across them (HSDP), becomes faster, or no longer is.
+enum class ScaleTurn : std::uint8_t { waits, leaves_tier, passes_compute, bubble, memory, refused, groups };
 template <>
-inline constexpr std::array<std::string_view, 6> kNames<ScaleTurn>{"waits",  "leaves-tier", "passes-compute",
-                                                                   "bubble", "memory",      "refused"};
-static_assert(kNames<ScaleTurn>.size() == static_cast<std::size_t>(ScaleTurn::refused) + 1);
+inline constexpr std::array<std::string_view, 7> kNames<ScaleTurn>{
+    "waits", "leaves-tier", "passes-compute", "bubble", "memory", "refused", "groups"};
+static_assert(kNames<ScaleTurn>.size() == static_cast<std::size_t>(ScaleTurn::groups) + 1);
 struct ScaleCrossing {
     ScaleTurn turn = ScaleTurn::waits;
     GroupKind axis = GroupKind::tp;  // of the first four; the bubble passes this one

@@ -86,6 +86,7 @@ class PassDrawer {
         p.kind = b.computes ? LanePieceKind::compute : b.own ? LanePieceKind::own : LanePieceKind::call;
         if (!b.computes) p.lane = b.lane;
         p.call = b.call;
+        if (p.kind == LanePieceKind::call) p.what = name_of(b.call);
         p.forward = forward;
         const auto unit = static_cast<std::size_t>(b.unit);
         p.unit = unit < names_.size() ? names_[unit] : std::string();
@@ -198,6 +199,7 @@ std::optional<LanePicture> lane_picture(const Plan& plan, const Evaluation& e, i
         if (is_state_row(o)) (o.each == GradientReduction::micro_batch ? in_passes : in_step) = true;
     out.once = in_step && !in_passes;
     if (out.once) out.stage = e.comm.busiest_device;
+    for (const TrafficLane lane : all_of<TrafficLane>()) out.tier[lane] = tier_of(plan, e, lane);
     PassDrawer drawer(plan, e, out.stage, out);
     out.forward_s = drawer.draw(true, 0);
     out.end_s = drawer.draw(false, out.forward_s);
@@ -205,16 +207,17 @@ std::optional<LanePicture> lane_picture(const Plan& plan, const Evaluation& e, i
     return out;
 }
 
-int tier_of(const Plan& plan, const Evaluation& e, TrafficLane lane) {
+int tier_of(const Plan& plan, const Evaluation& e, TrafficLane lane, LayerMask types) {
     if (lane == TrafficLane::fast) return 0;
     int slowest = 0;
-    for (const Operation& o : e.comm.operations) slowest = std::max(slowest, o.tier);
+    for (const Operation& o : e.comm.operations)
+        if (types == 0 || (o.types & types) != 0) slowest = std::max(slowest, o.tier);
     return slowest > 0 ? slowest : std::max(static_cast<int>(plan.cluster.tiers.size()) - 1, 0);
 }
 
-std::string lane_name(const Plan& plan, const Evaluation& e, const std::optional<TrafficLane>& lane) {
+std::string lane_name(const Plan& plan, const LanePicture& picture, const std::optional<TrafficLane>& lane) {
     if (!lane) return "compute";
-    return std::string(tier_name(plan.cluster, tier_of(plan, e, *lane)));
+    return std::string(tier_name(plan.cluster, picture.tier[*lane]));
 }
 
 }  // namespace pentamesh

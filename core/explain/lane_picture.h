@@ -27,7 +27,9 @@ struct LanePiece {
     LaneCall call = LaneCall::gather;
     GroupKind axis =
         GroupKind::dp;  // of a call: the axis with most bytes of this kind on that lane; of `own` likewise
-    std::string unit;   // "layer 3", "embedding", "head", "bucket 2 of chunk 1"
+    std::string
+        unit;  // "layer 3", "embedding", "head", "bucket 2 of chunk 1"; of one layer "experts", "dispatch"
+    std::string what;  // of a call: "gather", "dispatch of tokens to experts"
     bool forward = true;
     double start_s = 0, end_s = 0;
     double queued_s = 0;  // a call waits so long in its queue before it starts
@@ -42,15 +44,17 @@ struct LaneMark {
 
 struct LanePicture {
     int stage = 0;
+    std::int64_t layers = 0;          // one of so many like layers is shown; 0: all of a micro-batch
     bool once = false;                // what happens once a step: the first forward and the last backward
     double forward_s = 0, end_s = 0;  // the backward begins at forward_s
     double waits_s = 0, hidden_s = 0,
-           slowed_s = 0;            // of data parallelism's calls; compute next to any traffic
-    std::vector<LanePiece> pieces;  // in order of issue, the forward's first
-    std::vector<LaneMark> marks;    // in order of time
-    std::string title;              // "The network card is the wall: compute waits 0.79 s of 3.74 s."
-    std::string sentence;           // "Of 0.90 s of gathers and reductions a micro-batch 0.88 s hide; ..."
-    std::string assumed;            // what of this is the program's and what a replay's
+           slowed_s = 0;  // of data parallelism's calls, or of one layer's; compute next to any traffic
+    EnumArray<TrafficLane, int> tier{};  // whose name each lane has
+    std::vector<LanePiece> pieces;       // in order of issue, the forward's first
+    std::vector<LaneMark> marks;         // in order of time
+    std::string title;                   // "The network card is the wall: compute waits 0.79 s of 3.74 s."
+    std::string sentence;  // "Of 0.90 s of gathers and reductions a micro-batch 0.88 s hide; ..."
+    std::string assumed;   // what of this is the program's and what a replay's
 };
 
 // `stage` is a device of the pipeline; below 0: the one that works longest. It is empty where the plan has no
@@ -58,10 +62,19 @@ struct LanePicture {
 [[nodiscard]] std::optional<LanePicture> lane_picture(const Plan& plan, const Evaluation& evaluation,
                                                       int stage = -1);
 
-// Returns the tier whose name a lane has: the first, and the slowest that any call crosses.
-[[nodiscard]] int tier_of(const Plan& plan, const Evaluation& evaluation, TrafficLane lane);
-// Returns "compute", or that tier's name.
-[[nodiscard]] std::string lane_name(const Plan& plan, const Evaluation& evaluation,
+// Shows one layer of a stage, forward and backward, part by part, with its own calls (tp, cp, ep). It is of
+// the type whose calls wait longest there; nothing if no layer of the stage has calls. What a call waits is
+// what the step's estimate says of it (CoveredTimes); the two passes end as the estimate's do. A call that
+// hides behind another micro-batch stands next to the parts that it hides behind, one call after the other.
+[[nodiscard]] std::optional<LanePicture> layer_picture(const Plan& plan, const Evaluation& evaluation,
+                                                       int stage = -1);
+
+// Returns the tier whose name a lane has: the first, and the slowest that one of these layer types' own calls
+// crosses, or, of no types, that any call crosses.
+[[nodiscard]] int tier_of(const Plan& plan, const Evaluation& evaluation, TrafficLane lane,
+                          LayerMask types = 0);
+// Returns "compute", or the name of that tier.
+[[nodiscard]] std::string lane_name(const Plan& plan, const LanePicture& picture,
                                     const std::optional<TrafficLane>& lane);
 
 }  // namespace pentamesh

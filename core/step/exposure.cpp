@@ -86,17 +86,6 @@ int unit_axis(GroupKind k) {
     }
 }
 
-Cover cover_of(const Operation& o) {
-    switch (o.group) {
-    case GroupKind::cp: return o.collective == Collective::send_recv ? Cover::core : Cover::none;
-    case GroupKind::tp:
-        return o.unit == Unit::every_layer                                ? Cover::mixer
-               : o.unit == Unit::dense_layer || o.unit == Unit::moe_layer ? Cover::mlp
-                                                                          : Cover::none;
-    case GroupKind::ep: return Cover::layer;
-    default: return Cover::none;
-    }
-}
 HiddenBehind behind(Cover c) {
     switch (c) {
     case Cover::core: return HiddenBehind::attention_core;
@@ -109,6 +98,18 @@ HiddenBehind behind(Cover c) {
 }
 
 }  // namespace
+
+Cover cover_of(const Operation& o) {
+    switch (o.group) {
+    case GroupKind::cp: return o.collective == Collective::send_recv ? Cover::core : Cover::none;
+    case GroupKind::tp:
+        return o.unit == Unit::every_layer                                ? Cover::mixer
+               : o.unit == Unit::dense_layer || o.unit == Unit::moe_layer ? Cover::mlp
+                                                                          : Cover::none;
+    case GroupKind::ep: return Cover::layer;
+    default: return Cover::none;
+    }
+}
 
 template <typename F>
 void CoveredTimes::each(const Operation& o, F&& use) {

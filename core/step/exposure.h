@@ -84,6 +84,9 @@ class CoveredTimes {
     PerType<std::array<CoveredTime, kCovers * 2>> table_;
 };
 
+// Returns what may cover a call of a layer.
+[[nodiscard]] Cover cover_of(const Operation& o);
+
 // Times each call, says what it hides behind, and adds the exposed time to the parts of `work`.
 void time_operations(const ResolvedPlan& resolved, Comm& comm, StepWork& work, CoveredTimes& shared);
 
@@ -118,6 +121,8 @@ class StateTraffic {
     [[nodiscard]] LaneRules rules() const;
     // Returns the share of each call that may hide: 0 where nothing overlaps.
     [[nodiscard]] double hidden_share() const;
+    // Returns one layer of a type, in a pass.
+    [[nodiscard]] LaneUnit layer_unit(int type, bool forward, bool recomputed) const;
 
   private:
     struct Row {
@@ -131,7 +136,6 @@ class StateTraffic {
     using Calls = EnumArray<LaneCall, LaneSeconds>;
 
     [[nodiscard]] Calls calls_of(const StageNumbers& numbers, bool forward, bool in_passes) const;
-    [[nodiscard]] LaneUnit layer_unit(int type, bool forward, bool recomputed) const;
     [[nodiscard]] LaneUnit end_unit(const ChunkLayers& k, bool embedding, bool forward) const;
     [[nodiscard]] double bucket_count(double numbers, double layers) const;
     [[nodiscard]] StateWaits waits_of(const LaneUnits& units, bool forward, bool in_passes) const;

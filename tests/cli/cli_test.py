@@ -1144,6 +1144,14 @@ class Results(unittest.TestCase):
         state = [o for o in report["comm"]["operations"] if o["waits_because"] == "nothing_to_hide_behind"
                  and o["axis"].startswith("dp")]
         self.assertTrue(state)
+        layer = run_json("lanes", "deepseek-v3-2048", "--layer", "--json")[1]
+        self.assertEqual(layer["layers"], 4)
+        calls = [b for b in layer["blocks"] if b["what"] == "call"]
+        self.assertEqual({b["axis"] for b in calls}, {"ep"})
+        self.assertAlmostEqual(sum(b["end"] - b["start"] - b["hidden"] for b in calls), layer["waits_s"], delta=1e-9)
+        status, out, err = run("lanes", "single-gpu", "--layer")
+        self.assertEqual(status, 2)
+        self.assertIn("tp, cp and ep are off", err)
         status, out, err = run("lanes", "mesh-8", "--stage", "4")
         self.assertEqual(status, 2)
         self.assertIn("--stage 4", err)

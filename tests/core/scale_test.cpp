@@ -10,7 +10,9 @@
 #include "tests/near.h"
 
 #include <algorithm>
+#include <cinttypes>
 #include <cmath>
+#include <cstdio>
 
 using namespace pentamesh;
 using namespace pentamesh::test;
@@ -278,4 +280,34 @@ TEST_CASE("the compute of a point has the forward that is run once more: a third
     const Evaluation e = evaluate(twice);
     CHECK(with->compute_s == near(e.step->compute_s + e.step->recompute_s));
     CHECK(with->step_s > 1.2 * without->step_s);
+}
+
+TEST_CASE("a sweep names the size from which groups with copies across beat FSDP over all GPUs") {
+    Plan plan = test::presets().plan("llama-3-8b-fsdp");
+    plan.model = test::presets().model("llama-3-70b");
+    plan.cluster.gpus = 1024, plan.training.software = Software::torchtitan;
+    plan.layout.zero = 3, plan.layout.dp_shard = 1024, plan.layout.dp_replicate = 1;
+    plan.training.sequence_length = 2048, plan.training.micro_batch = 1, plan.training.global_batch = 1024;
+    plan.training.recompute = Recompute::full;
+    const Scale few = scale_of(plan, {.weak = true, .most = 1024});
+    const ScaleCrossing* faster = crossing(few, ScaleTurn::groups, GroupKind::dp_shard);
+    REQUIRE(faster);
+    CHECK(faster->what == "HSDP is faster");
+    // It says what two evaluations say: at that size, and not at half of it.
+    const auto saved = [&](double gpus, std::int64_t shards) {
+        Plan all = scaled_plan(plan, {.weak = true}, static_cast<std::int64_t>(gpus));
+        Plan grouped = all;
+        grouped.layout.dp_shard = shards, grouped.layout.dp_replicate = all.layout.dp_shard / shards;
+        const Evaluation e = evaluate(grouped);
+        return e.memory.fits() ? 1 - e.step->time_s / evaluate(all).step->time_s : 0.0;
+    };
+    std::int64_t shards = 0;
+    REQUIRE(std::sscanf(faster->why.c_str(), "shards over %" SCNd64, &shards) == 1);
+    CHECK(saved(faster->at, shards) > 0.01);
+    for (std::int64_t s = 2; s < static_cast<std::int64_t>(faster->at) / 2; s *= 2)
+        CHECK(saved(faster->at / 2, s) < 0.01);
+    // More tokens hide the gathers: there is nothing to win.
+    plan.training.sequence_length = 8192;
+    CHECK(crossing(scale_of(plan, {.weak = true, .most = 1024}), ScaleTurn::groups, GroupKind::dp_shard)
+          == nullptr);
 }

@@ -470,7 +470,7 @@ TEST_CASE("a run is made of the marks that it was made of: a hang on the mesh, a
     for (const ViewId view : {ViewId::timeline, ViewId::comm, ViewId::step}) {
         d.shell.show_full(view);
         d.settle();
-        if (view == ViewId::comm) must_click(d, "comm.part", CommViewState::kMeasured + 1);
+        if (view == ViewId::comm) must_click(d, "comm.part", CommViewState::kParts - 1);
         if (view == ViewId::step) must_click(d, "step.part_below", StepViewState::kMeasured - 1);
         golden.check("a trace, " + std::string(view_of(view).name), d.marks(d.middle()));
     }

@@ -19,7 +19,7 @@ TEST_CASE("a row of the communication table is the call that is explained; its r
     CHECK(d.shell.selection().topic == Selection::Topic::operation);
     const int picked = d.shell.selection().operation;
     CHECK(picked >= 0);
-    REQUIRE(d.click("comm.part", 3));
+    REQUIRE(d.click("comm.part", 4));
     REQUIRE(d.drawn("comm.ring"));
     REQUIRE(d.click("comm.ring.step"));
     d.move({2, 2});
@@ -233,4 +233,44 @@ TEST_CASE("a call on the lanes selects its axis; the block of a timeline leads t
     REQUIRE(pipeline.click("inspector.lanes"));
     CHECK(pipeline.shell.views().comm.part == CommViewState::kLanes);
     CHECK(pipeline.drawn("comm.lanes"));
+}
+
+TEST_CASE("the selected block of a whole timeline has a card with its lanes") {
+    Driver d("llama-3-70b-3d", {1600, 1000});
+    d.press({Key::n5});
+    CHECK_FALSE(d.drawn("timeline.lanes"));
+    const auto select = [&] {
+        d.shell.selection().topic = Selection::Topic::op;
+        d.shell.selection().op = 0, d.shell.selection().stage = 0;
+        for (int i = 0; i < 3; ++i) d.frame();
+    };
+    select();
+    REQUIRE(d.drawn("timeline.lanes"));
+    const LanePicture p = *layer_picture(d.plan(), d.shell.evaluation(), 0);
+    CHECK(p.waits_s > 0);
+    CHECK(says(d, ui::time_text(p.waits_s) + " waits"));
+    // A click on the card is not one on the blocks under it.
+    REQUIRE(d.click("timeline.lanes"));
+    CHECK(d.shell.selection().op == 0);
+    CHECK(d.shell.views().comm.part == CommViewState::kLanes);
+    CHECK(d.drawn("comm.lanes"));
+    d.press({Key::n5});
+    select();
+    d.press({Key::enter});
+    CHECK(d.drawn("comm.lanes"));
+    // Without a selection there is no card.
+    d.press({Key::n5});
+    d.shell.selection().op = -1;
+    for (int i = 0; i < 3; ++i) d.frame();
+    CHECK_FALSE(d.drawn("timeline.lanes"));
+}
+
+TEST_CASE("one layer on its lanes says what its experts wait for, and a click selects their axis") {
+    Driver d("mixtral-8x7b-ep", {1600, 1000});
+    d.press({Key::n6});
+    REQUIRE(d.click("comm.part", 2));
+    CHECK(d.shell.views().comm.part == CommViewState::kOneLayer);
+    const LanePicture p = *layer_picture(d.plan(), d.shell.evaluation());
+    CHECK(says(d, p.title));
+    CHECK(says(d, "experts"));
 }

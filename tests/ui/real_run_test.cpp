@@ -230,7 +230,7 @@ TEST_CASE("a trace has a row below the predicted timeline, and its calls stand b
     CHECK(shows(d, "rank 42"));
     d.shell.show_full(ViewId::comm);
     CHECK(shows(d, "measured"));
-    REQUIRE(d.click("comm.part", CommViewState::kMeasured + 1));
+    REQUIRE(d.click("comm.part", CommViewState::kParts - 1));
     CHECK(d.shell.views().comm.part == CommViewState::kMeasured);
     CHECK(shows(d, "assumed"));
     CHECK(d.click("comm.measured", 0));

@@ -175,7 +175,7 @@ TEST_CASE("a plan without a step time says so and still shows its constants") {
 TEST_CASE("the heat map's axis is the selection's, and a click on a cell selects a GPU") {
     Driver d("llama-3-70b-3d");
     d.press(kCommView);
-    REQUIRE(d.click("comm.part", 2));
+    REQUIRE(d.click("comm.part", 3));
     REQUIRE(d.drawn("comm.heat"));
     REQUIRE(d.click("comm.heat.axis", 1));
     const GroupKind axis = d.shell.selection().group;
@@ -188,7 +188,7 @@ TEST_CASE("the heat map's axis is the selection's, and a click on a cell selects
 TEST_CASE("a call is played, paused and stepped; at rest the window wants no frame") {
     Driver d("llama-3-70b-3d");
     REQUIRE(d.click("view.comm"));
-    REQUIRE(d.click("comm.part", 3));
+    REQUIRE(d.click("comm.part", 4));
     REQUIRE(d.drawn("comm.ring"));
     CHECK_FALSE(d.shell.wants_frame());
     REQUIRE(d.click("comm.ring.play"));
@@ -202,7 +202,7 @@ TEST_CASE("a call is played, paused and stepped; at rest the window wants no fra
 TEST_CASE("a call that was played to its end rests") {
     Driver d("llama-3-70b-3d");
     REQUIRE(d.click("view.comm"));
-    REQUIRE(d.click("comm.part", 3));
+    REQUIRE(d.click("comm.part", 4));
     REQUIRE(d.click("comm.ring.play"));
     for (int i = 0; i < 400 && d.shell.wants_frame(); ++i) {
         d.time_s += 0.1;  // seconds pass faster than frames are drawn

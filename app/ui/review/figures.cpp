@@ -112,7 +112,7 @@ void draw_pipeline(ReviewSheet& sheet, Rect room, const Reviewed& of) {
     draw_on_page(sheet, room, of, [](Ui& ui, Rect r, Scene& scene) {
         TimelineViewState state;
         const Rect head = r.cut_top(kHeadRow);
-        draw_timeline(ui, head, r, scene, state, 1);
+        (void)draw_timeline(ui, head, r, scene, state, 1);
     });
 }
 

@@ -30,7 +30,8 @@ constexpr std::string_view kLayerTables[] = {"steps", "said, by axis"};
 constexpr std::string_view kMemoryPages[] = {"stages", "saved", "sheds"};
 constexpr std::string_view kMemoryTables[] = {"stages", "what each axis saved", "ZeRO 0 to 3"};
 constexpr std::string_view kTimelineTables[] = {"operations", "stages"};
-constexpr std::string_view kCommTables[] = {"calls", "who to whom", "one call", "lanes", "measured"};
+constexpr std::string_view kCommTables[] = {"calls", "who to whom", "one call",
+                                            "lanes", "one layer",   "measured"};
 constexpr std::string_view kStepTables[] = {"time",     "rates",       "constants",
                                             "software", "sensitivity", "measured"};
 constexpr std::string_view kSearchTables[] = {"results", "rejected"};
@@ -198,7 +199,7 @@ constexpr auto kTable = std::to_array<ViewEntry>({
      .data = [](const Scene& scene, const ViewStates&, int part) { return comm_data(scene, part); },
      .data_parts = kCommTables,
      .run_parts = 1,
-     .pages = {CommViewState::kLanes + 1, [](const ViewStates& s) { return s.comm.part; },
+     .pages = {CommViewState::kParts, [](const ViewStates& s) { return s.comm.part; },
                [](ViewStates& s, int page) { s.comm.part = page; }},
      .pick_row = pick_operation},
     {.id = ViewId::step,
@@ -394,7 +395,7 @@ constexpr std::string_view kShardsPages[] = {
     "parameters", "gradients",  "optimizer", "activations", "loaf",     "tensors", "dp alone",
     "zero alone", "fsdp alone", "tp alone",  "cp alone",    "pp alone", "ep alone"};
 constexpr std::string_view kMapPagesSaved[] = {"axes", "names", "wires", "choose", "tables", "compact"};
-constexpr std::string_view kCommPages[] = {"calls", "heat", "ring", "measured", "lanes"};
+constexpr std::string_view kCommPages[] = {"calls", "heat", "ring", "measured", "lanes", "layer"};
 constexpr std::string_view kLayerPages[] = {"plan",     "dp alone", "fsdp alone",
                                             "tp alone", "cp alone", "ep alone"};
 

@@ -76,7 +76,7 @@ class WindowChooser {
   public:
     // `computes` are the picture's.
     WindowChooser(const LanePicture& p, const std::vector<LaneSpan>& computes, float width)
-        : cuts_(cuts_of(p, computes)), width_(width) {
+        : all_(p.layers > 0), cuts_(cuts_of(p, computes)), width_(width) {
         const std::size_t n = parts();
         seen_.assign(n, false);
         std::vector<double> computing, calling;
@@ -102,7 +102,7 @@ class WindowChooser {
     LaneWindows choose(float x) {
         const double whole = cuts_.back() - cuts_.front();
         if (whole <= 0) return {};
-        if (layer_s_ <= 0 || width_ / whole * layer_s_ >= kLeastLayer || parts() <= 9) {
+        if (all_ || layer_s_ <= 0 || width_ / whole * layer_s_ >= kLeastLayer || parts() <= 9) {
             std::fill(seen_.begin(), seen_.end(), true);
         } else {
             take_parts();
@@ -205,6 +205,7 @@ class WindowChooser {
         return out;
     }
 
+    bool all_;
     std::vector<double> cuts_;
     float width_;
     std::vector<bool> seen_;
@@ -236,6 +237,9 @@ constexpr LaneLooks kLaneLooks[] = {
     {34, 18, 9, true, true, true, true},    {22, 14, 7, true, true, true, true},
     {22, 14, 7, false, true, true, true},   {22, 14, 7, false, false, true, true},
     {22, 14, 7, false, false, false, true}, {22, 14, 7, false, false, false, false}};
+
+constexpr LaneLooks kSmallLanes{24, 13, 6, false, false, false, false};
+constexpr float kCardRadius = 6, kSmallGap = 4, kCardWords = 20, kCardPad = 12;
 
 std::string short_name(const std::string& unit) {
     if (unit == "embedding") return "emb";
@@ -287,6 +291,26 @@ class LaneDrawer {
         answer_mouse();
         return room.y - whole.y;
     }
+    // Draws only the lanes, in their smallest form.
+    void draw_small(Rect room) {
+        small_ = true;
+        looks_ = kSmallLanes;
+        float names = c_.text_width("compute", name_style(false));
+        for (const LaneRow& r : rows_)
+            names = std::max(names, c_.text_width(lane_words(r.lane), name_style(false)));
+        names = std::min(names + 14, room.w * 0.25f);
+        names_ = {room.x, 0, names - 10, 0};
+        lanes_ = {room.x + names, 0, room.w - names, 0};
+        windows_ = WindowChooser(p_, computes_, lanes_.w).choose(lanes_.x);
+        if (windows_.window.empty()) return;
+        place_rows(room);
+        draw_tracks();
+        draw_compute();
+        for (const LaneRow& r : rows_) draw_row(r);
+        draw_names();
+        draw_breaks_between();
+        draw_phases();
+    }
     [[nodiscard]] std::optional<GroupKind> clicked() const { return clicked_; }
 
   private:
@@ -309,10 +333,11 @@ class LaneDrawer {
                     rows_.push_back({lane, static_cast<LaneRowKind>(k)});
     }
     [[nodiscard]] std::string lane_words(std::optional<TrafficLane> lane) const {
-        return lane_name(scene_.plan, scene_.evaluation, lane);
+        return lane_name(scene_.plan, p_, lane);
     }
     [[nodiscard]] TextStyle name_style(bool strong) const {
-        return strong ? ui_.style(13, Tone::text, Face::semibold) : ui_.style(11.5f, Tone::secondary);
+        return strong && !small_ ? ui_.style(13, Tone::text, Face::semibold)
+                                 : ui_.style(11.5f, Tone::secondary);
     }
 
     // ---- above the lanes ----
@@ -345,9 +370,14 @@ class LaneDrawer {
             put_paragraph(ui_, room, p_.title, title, 22, 2);
         }
         std::string sentence = p_.sentence;
-        if (scene_.evaluation.comm.stages.devices > 1)
-            sentence += (sentence.empty() ? "Stage " : " Stage ") + std::to_string(p_.stage)
-                        + (p_.once ? ", the one that works longest." : ".");
+        const bool stages = scene_.evaluation.comm.stages.devices > 1;
+        const std::string stage = "tage " + std::to_string(p_.stage);
+        if (p_.layers > 0)
+            sentence += " One of " + plural(p_.layers, "layer", "like layers")
+                        + (stages ? " of s" + stage + "." : ".");
+        else if (stages)
+            sentence +=
+                (sentence.empty() ? "S" : " S") + stage + (p_.once ? ", the one that works longest." : ".");
         if (!sentence.empty()) put_paragraph(ui_, room, sentence, plain, 18, 8);
     }
     [[nodiscard]] Color most_axis_color() const {
@@ -385,7 +415,9 @@ class LaneDrawer {
         phases_ = room.cut_top(kPhaseLine);
         compute_ = room.cut_top(looks_.compute);
         for (std::size_t i = 0; i < rows_.size(); ++i) {
-            room.cut_top(i > 0 && rows_[i].lane == rows_[i - 1].lane ? kRowGap : kLaneGap);
+            room.cut_top(i > 0 && rows_[i].lane == rows_[i - 1].lane ? kRowGap
+                         : small_                                    ? kSmallGap
+                                                                     : kLaneGap);
             rows_[i].place = room.cut_top(height_of(rows_[i], looks_));
         }
         lanes_.y = compute_.y;
@@ -501,7 +533,7 @@ class LaneDrawer {
         const double all = p.end_s - p.start_s;
         if (p.hidden_s >= all * (1 - 1e-6)) {
             outline_call(r, axis, ground);
-            write_name(r, short_name(p.unit), theme_.text);
+            write_call(r, p, theme_.text);
             return;
         }
         c_.rect(r, axis);
@@ -523,7 +555,14 @@ class LaneDrawer {
             }
         part(r.right(), true);
         if (r.w > 4) c_.rect({r.right() - 1, r.y, 1, r.h}, track());
-        write_name(widest, short_name(p.unit), filled ? ink_on(axis) : theme_.text);
+        write_call(widest, p, filled ? ink_on(axis) : theme_.text);
+    }
+    // In a picture of one layer calls are few: they have their time next to their name.
+    void write_call(Rect r, const LanePiece& p, Color ink) {
+        const std::string name = short_name(p.unit);
+        const std::string with_time = name + " " + time_text(p.end_s - p.start_s);
+        const bool fits = p_.layers > 0 && c_.text_width(with_time, ui_.style(11.5f)) + 5 <= r.w;
+        write_name(r, fits ? with_time : name, ink);
     }
     void outline_call(Rect r, Color axis, Color ground) {
         c_.rect(r, ground);
@@ -585,7 +624,9 @@ class LaneDrawer {
         const bool again = scene_.plan.training.recompute == Recompute::full;
         if (turn)
             say(*turn, std::string(p_.once ? "the last backward" : "backward")
-                           + (again ? ", each layer computed again first" : ""));
+                           + (!again           ? ""
+                              : p_.layers == 0 ? ", each layer computed again first"
+                                               : ", computed again first"));
         const LaneWindow& last = windows_.window.back();
         if (windows_.window.size() > 1 && last.span.from_s > p_.forward_s) say(last.x0, "the end");
     }
@@ -738,8 +779,7 @@ class LaneDrawer {
     [[nodiscard]] std::string words_of_piece(const LanePiece& p) const {
         const double all = p.end_s - p.start_s;
         std::string s = p.unit + (p.forward ? ", forward" : ", backward");
-        if (p.kind == LanePieceKind::call)
-            s += "\n" + std::string(name_of(p.call)) + " on " + axis_label(p.axis);
+        if (p.kind == LanePieceKind::call) s += "\n" + p.what + " on " + axis_label(p.axis);
         if (p.kind == LanePieceKind::own) s += "\nits own calls on " + axis_label(p.axis);
         if (p.lane) s += " over " + lane_words(p.lane);
         s += "\n" + time_text(all) + ", from " + time_text(p.start_s) + " on";
@@ -773,7 +813,7 @@ class LaneDrawer {
     std::vector<LaneSpan> computes_;
     std::vector<LaneRow> rows_;
     EnumArray<GroupKind, double> by_axis_{}, own_axis_{};
-    bool queues_ = false;
+    bool queues_ = false, small_ = false;
     LaneWindows windows_;
     LaneLooks looks_ = kLaneLooks[0];
     Rect names_, lanes_, phases_, compute_;
@@ -789,17 +829,59 @@ class LaneDrawer {
 
 float draw_comm_lanes(Ui& ui, Rect room, Scene& scene, CommLanesState& state, std::uint64_t revision) {
     const int chosen = chosen_stage(scene), stage = chosen >= 0 ? chosen : state.stage;
-    const std::optional<LanePicture>& picture = state.picture.get(
-        {revision, stage}, [&] { return lane_picture(scene.plan, scene.evaluation, stage); });
+    const std::optional<LanePicture>& picture = state.picture.get({revision, stage}, [&] {
+        return state.one_layer ? layer_picture(scene.plan, scene.evaluation, stage)
+                               : lane_picture(scene.plan, scene.evaluation, stage);
+    });
     if (!picture || picture->pieces.empty()) {
-        ui.canvas().text_in(room, "No step, so nothing on the lanes: the problems say why.", ui.small(),
-                            Align::center);
+        ui.canvas().text_in(room,
+                            scene.evaluation.step
+                                ? "No layer makes a call of its own here: tp, cp and ep are off."
+                                : "No step, so nothing on the lanes: the problems say why.",
+                            ui.small(), Align::center);
         return room.h;
     }
     LaneDrawer drawer(ui, scene, *picture);
     const float used = drawer.draw(room);
     if (const auto axis = drawer.clicked()) scene.selection.choose(*axis);
     return used;
+}
+
+float lanes_card_height(const LanePicture& p) {
+    std::array<std::array<bool, 4>, kEnumCount<TrafficLane>> used{};
+    for (const LanePiece& piece : p.pieces)
+        if (piece.lane)
+            used[static_cast<std::size_t>(*piece.lane)][static_cast<std::size_t>(row_kind(piece))] = true;
+    float h = 2 * kCardPad + 2 * kCardWords + kPhaseLine + kSmallLanes.compute;
+    for (const auto& lane : used)
+        for (const bool row : lane) h += row ? kSmallLanes.row + kSmallGap : 0.0f;
+    return h;
+}
+
+void draw_lanes_card(Ui& ui, Rect card, const Scene& scene, const LanePicture& p, std::string_view key) {
+    Canvas& c = ui.canvas();
+    const Theme& theme = ui.theme();
+    c.rect(card, theme.raised, kCardRadius);
+    c.frame(card, theme.secondary, 1, kCardRadius);
+    Rect room = card.inset(kCardPad, kCardPad);
+    Rect head = room.cut_top(kCardWords);
+    const std::string what = p.layers > 0 ? "One of " + plural(p.layers, "layer", "like layers") + ": "
+                             : p.once     ? std::string("Once a step: ")
+                                          : std::string("One micro-batch: ");
+    const std::string waits =
+        p.waits_s <= 1e-3 * p.end_s ? std::string("next to nothing waits") : time_text(p.waits_s) + " waits";
+    if (!ui.state().for_picture) {
+        const TextStyle faint = ui.style(11.5f, Tone::secondary);
+        c.text_in(head.cut_right(c.text_width(key, faint) + 2), key, faint, Align::right);
+    }
+    c.text_in(head, what, ui.style(12.5f, Tone::secondary));
+    head.cut_left(c.text_width(what, ui.style(12.5f, Tone::secondary)));
+    c.text_in(head, time_text(p.end_s) + ", " + waits, ui.style(12.5f, Tone::text, Face::semibold));
+    const Rect words = room.cut_bottom(kCardWords);
+    LaneDrawer(ui, scene, p).draw_small(room);
+    std::string rest = time_text(p.hidden_s) + " hides";
+    if (p.slowed_s > 0) rest += ", and slows compute by " + time_text(p.slowed_s);
+    ui.label(words, rest, ui.style(11.5f, Tone::secondary));
 }
 
 }  // namespace pentamesh::ui

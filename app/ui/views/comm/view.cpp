@@ -105,19 +105,21 @@ void draw_picture(Ui& ui, Rect room, Scene& scene, CommViewState& state, std::ui
         if (has_run(scene)) draw_measured_calls(ui, room, scene, state);
         break;
     case CommViewState::kLanes: draw_comm_lanes(ui, room, scene, state.lanes, revision); break;
+    case CommViewState::kOneLayer: draw_comm_lanes(ui, room, scene, state.layer, revision); break;
     default: draw_comm_flow(ui, room, scene, state.width); break;
     }
 }
 
 // Draws the switch of the pictures, and that of the bands' width where they are shown.
 void draw_switches(Ui& ui, Rect& head_row, Rect& room, const Scene& scene, CommViewState& state) {
-    static constexpr std::array<std::string_view, 5> kAllParts{"where it goes", "lanes", "who to whom",
-                                                               "one call", "measured"};
-    static constexpr std::array<int, 5> kShownOrder{CommViewState::kCalls, CommViewState::kLanes,
-                                                    CommViewState::kHeat, CommViewState::kRing,
-                                                    CommViewState::kMeasured};
+    constexpr std::size_t kParts = CommViewState::kParts;
+    static constexpr std::array<std::string_view, kParts> kAllParts{"where it goes", "lanes",    "one layer",
+                                                                    "who to whom",   "one call", "measured"};
+    static constexpr std::array<int, kParts> kShownOrder{CommViewState::kCalls,    CommViewState::kLanes,
+                                                         CommViewState::kOneLayer, CommViewState::kHeat,
+                                                         CommViewState::kRing,     CommViewState::kMeasured};
     const bool measured = has_run(scene);
-    const auto labels = std::span(kAllParts).first(measured ? 5 : 4);
+    const auto labels = std::span(kAllParts).first(measured ? kParts : kParts - 1);
     if (!measured && state.part == CommViewState::kMeasured) state.part = CommViewState::kCalls;
     const auto at =
         static_cast<int>(std::find(kShownOrder.begin(), kShownOrder.end(), state.part) - kShownOrder.begin());
@@ -149,9 +151,10 @@ void draw_comm(Ui& ui, Rect head_row, Rect room, Scene& scene, CommViewState& st
     if (tall) {
         ui.canvas().text_in(room.cut_top(18), remark(scene), ui.small());
         room.cut_top(10);
-        if (state.part == CommViewState::kLanes) {
+        if (state.part == CommViewState::kLanes || state.part == CommViewState::kOneLayer) {
+            CommLanesState& lanes = state.part == CommViewState::kLanes ? state.lanes : state.layer;
             const Rect most{room.x, room.y, room.w, std::max(room.h * 0.62f, std::min(room.h, 360.0f))};
-            room.cut_top(draw_comm_lanes(ui, most, scene, state.lanes, revision) + 14);
+            room.cut_top(draw_comm_lanes(ui, most, scene, lanes, revision) + 14);
             if (room.h >= kLeastCalls) draw_comm_calls(ui, room, scene, state.calls, revision);
             return;
         }
@@ -180,9 +183,10 @@ void draw_comm(Ui& ui, Rect head_row, Rect room, Scene& scene, CommViewState& st
 Table comm_data(const Scene& scene, int part) {
     const Plan& plan = scene.plan;
     const Evaluation& e = scene.evaluation;
-    if (part == CommViewState::kLanesTable) {
-        const auto picture = lane_picture(plan, e);
-        return picture ? lanes_table(plan, e, *picture) : Table{};
+    if (part == CommViewState::kLanesTable || part == CommViewState::kLayerTable) {
+        const auto picture =
+            part == CommViewState::kLanesTable ? lane_picture(plan, e) : layer_picture(plan, e);
+        return picture ? lanes_table(plan, *picture) : Table{};
     }
     if (part == CommViewState::kMeasuredTable)
         return has_run(scene) && scene.run->measured ? measured_collectives_table(*scene.run->measured)

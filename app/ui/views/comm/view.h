@@ -95,25 +95,33 @@ struct CommRingState {
 void draw_ring(Ui& ui, Rect room, Scene& scene, CommRingState& state, std::uint64_t revision);
 
 struct CommLanesState {
-    int stage = -1;  // unless one is selected; -1: the one that works longest
+    bool one_layer = false;  // part by part, with its own calls; else all of a micro-batch, layer by layer
+    int stage = -1;          // unless one is selected; -1: the one that works longest
     Kept<std::optional<LanePicture>, std::pair<std::uint64_t, int>> picture;  // by revision and stage
 };
 // Draws what computes and what is on which wire, and what the step waits for. Returns the height that it
 // uses. A click on a call selects its axis.
 float draw_comm_lanes(Ui& ui, Rect room, Scene& scene, CommLanesState& state, std::uint64_t revision);
 
+// Draws the small form: a card with a title, the lanes and one line of words; `height_of` says how high it
+// is.
+[[nodiscard]] float lanes_card_height(const LanePicture& picture);
+// `key` says what leads on.
+void draw_lanes_card(Ui& ui, Rect card, const Scene& scene, const LanePicture& picture, std::string_view key);
+
 struct CommViewState {
     // The picture above the calls: where the time goes, who sends to whom, one call, what a real run
-    // measured, one micro-batch on its lanes. A file keeps their numbers.
-    enum Part { kCalls, kHeat, kRing, kMeasured, kLanes };
+    // measured, one micro-batch on its lanes, one of its layers. A file keeps their numbers.
+    enum Part { kCalls, kHeat, kRing, kMeasured, kLanes, kOneLayer };
+    static constexpr int kParts = kOneLayer + 1;
     // The tables' order is another: those of a run are the last.
-    static constexpr int kLanesTable = 3, kMeasuredTable = 4;
+    static constexpr int kLanesTable = 3, kLayerTable = 4, kMeasuredTable = 5;
     int part = kCalls;
     FlowWidth width = FlowWidth::time;
     CommCallsState calls;
     CommHeatState heat;
     CommRingState ring;
-    CommLanesState lanes;
+    CommLanesState lanes, layer{.one_layer = true, .stage = -1, .picture = {}};
     TableState measured;  // of a real run
 };
 void draw_comm(Ui& ui, Rect head_row, Rect room, Scene& scene, CommViewState& state, std::uint64_t revision);

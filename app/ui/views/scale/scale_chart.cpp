@@ -334,8 +334,9 @@ ScalePicture scale_picture_of(const Plan& plan, const ScaleRequest& request,
 }
 
 std::vector<NamedTurn> named_turns(const Scale& scale) {
-    constexpr std::array kFirst{ScaleTurn::refused,     ScaleTurn::memory, ScaleTurn::passes_compute,
-                                ScaleTurn::leaves_tier, ScaleTurn::bubble, ScaleTurn::waits};
+    constexpr std::array kFirst{ScaleTurn::refused,        ScaleTurn::memory,      ScaleTurn::groups,
+                                ScaleTurn::passes_compute, ScaleTurn::leaves_tier, ScaleTurn::bubble,
+                                ScaleTurn::waits};
     static_assert(kFirst.size() == kNames<ScaleTurn>.size());
     std::vector<NamedTurn> out;
     for (const ScaleTurn turn : kFirst)

@@ -199,7 +199,7 @@ void draw_mark(const ScaleInk& ink, Vec2 at, int number) {
 }  // namespace
 
 std::string figures_of(const Scale& scale, const ScaleCrossing& c) {
-    if (c.turn == ScaleTurn::refused) return c.why;
+    if (c.turn == ScaleTurn::refused || c.turn == ScaleTurn::groups) return c.why;
     const ScalePoint *own = shown_point(scale), *from = nullptr;
     for (const ScalePoint& p : scale.points)
         if (p.possible() && from == nullptr && static_cast<double>(p.at) >= c.at) from = &p;

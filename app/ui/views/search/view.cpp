@@ -3,6 +3,7 @@
 #include "app/tables/decide_tables.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/scene/scene.h"
+#include "core/advice/advice.h"
 #include "core/base/threads.h"
 #include "core/decide/bounds.h"
 #include "core/plan/edits.h"
@@ -164,8 +165,15 @@ std::optional<PlanEdit> draw_search(Ui& ui, Rect head_row, Rect room, Scene& sce
     draw_search_head(ui, head_row, room, scene, state);
     const bool low = room.h < kLow && room.w < kWide;
     if (state.found) order_by(*state.found, state.then);
-    if (state.found)
+    if (state.found) {
         state.rows.update({state.found, state.found->version}, [&] { return rows_of(*state.found); });
+        state.hsdp.update({state.found, state.found->version}, [&] {
+            return state.rows->empty() || !still_holds(*state.found, scene.plan)
+                       ? std::string()
+                       : hsdp_words(scene.plan,
+                                    with_choice(*state.found, scene.plan, state.rows->front().choice));
+        });
+    }
     const SearchWords words = search_words(scene, state);
     if (low) {
         ui.label(room.cut_top(20), words.bold + "  " + words.plain, ui.title());
@@ -462,11 +470,12 @@ SearchWords search_words(const Scene& scene, const SearchViewState& state) {
     const SearchFound& f = *state.found;
     const SearchCounts& n = f.counts;
     if (!f.error.empty()) return {"The search ended: " + f.error, ""};
+    const std::string hsdp = state.hsdp->empty() ? "" : " " + *state.hsdp;
     if (!f.report) {
         std::string bold = n.layouts > 0 ? thousands(n.evaluated) + " of " + thousands(n.layouts)
                                                + " layouts looked at, " + thousands(f.fit) + " fit so far."
                                          : "Looking at the layouts …";
-        return {f.running ? bold : "Stopped: " + bold, best_words(scene, f, *state.rows)};
+        return {f.running ? bold : "Stopped: " + bold, best_words(scene, f, *state.rows) + hsdp};
     }
     const bool timed = f.seconds > 0;
     std::string held;
@@ -482,7 +491,7 @@ SearchWords search_words(const Scene& scene, const SearchViewState& state) {
         bold = "Stopped after " + thousands(n.evaluated) + " of " + thousands(n.layouts) + " layouts";
     bold += "; " + thousands(n.fit) + (n.skipped > 0 ? " were tried and fit." : " fit.");
     if (!f.report->nothing_fits.empty()) return {bold, f.report->nothing_fits};
-    return {bold, best_words(scene, f, *state.rows)};
+    return {bold, best_words(scene, f, *state.rows) + hsdp};
 }
 
 namespace {

@@ -69,6 +69,7 @@ struct SearchViewState {
     std::shared_ptr<SearchFound> found;  // null: not shown yet
     // The key is the found layouts, and their version.
     Kept<std::vector<SearchRow>, std::pair<std::shared_ptr<SearchFound>, std::uint64_t>> rows;
+    Kept<std::string, std::pair<std::shared_ptr<SearchFound>, std::uint64_t>> hsdp;  // words of the first row
     KeptDots dots;
     Axis colored_by = Axis::tp;  // or pp: the degree that the dots show
     Kept<std::shared_ptr<const Evaluation>, Plan>

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -151,6 +152,14 @@ class RowPainter {
     void waiting(Rect row, int device, const Block& b);
     void highlighted_ops(Rect row, int device);
 };
+
+// Draws the lanes of the selected block in a card over the plot, joined to it by a beam; `windows` are those
+// that show the timeline, and the card stays in `room`.
+void draw_block_card(Ui& ui, Rect room, const RowPlace& rows, std::span<const TimeScale> windows,
+                     const Scene& scene, TimelineViewState& state);
+// Takes the mouse and the keyboard for the card of the last frame, before what lies under it does. Returns
+// true if all lanes are wanted.
+[[nodiscard]] bool take_card(Ui& ui, const Scene& scene, const TimelineViewState& state);
 
 // Writes stages by number, and by layers and nodes where the rows are high enough; a click selects the stage,
 // and moves the slow one here where there is one.

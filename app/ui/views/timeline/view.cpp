@@ -144,7 +144,10 @@ void answer_mouse(Ui& ui, const Timeline& t, const RowPainter& painter, bool cli
     if (state.hovered != painter.hovered)
         ui.state().wants_frame = true;  // the micro-batch lights in the next
     state.hovered = painter.hovered;
-    if (painter.hovered >= 0)
+    const bool has_card = !state.card.empty() && painter.hovered >= 0
+                          && static_cast<std::ptrdiff_t>(own_op(t, static_cast<std::size_t>(painter.hovered)))
+                                 == scene.selection.op;
+    if (painter.hovered >= 0 && !has_card)  // a card says it
         ui.tooltip(op_tooltip(t, *state.shown, static_cast<std::size_t>(painter.hovered)));
     else if (painter.over_run)
         ui.tooltip(run_tooltip(painter.hovered_run));
@@ -274,7 +277,8 @@ Rect below(Rect strip, const TimeScale& window) {
 // mouse is over it.
 bool draw_window(Ui& ui, const TimelineAreas& areas, const TimeScale& scale, std::uint64_t window,
                  double whole, SeenBlocks& blocks, Scene& scene, TimelineViewState& state) {
-    const bool clicked = navigate(ui, window, whole, state, scale, scene.keys);
+    const bool on_card = state.card.contains(ui.frame().mouse);
+    const bool clicked = navigate(ui, window, whole, state, scale, scene.keys) && !on_card;
     const Rect ruler = below(areas.ruler, scale), curve = below(areas.curve, scale);
     scrub(ui, "timeline.ruler", window, ruler, whole, state, scale);
     scrub(ui, "timeline.curve", window, curve, whole, state, scale);
@@ -294,7 +298,7 @@ bool draw_window(Ui& ui, const TimelineAreas& areas, const TimeScale& scale, std
         draw_over_rows(ui, scene, state, rows, scale);
     }
     const bool over = ui.hovers(scale.plot);
-    if (over) answer_mouse(ui, t, painter, clicked, scale, scene, state);
+    if (over && !on_card) answer_mouse(ui, t, painter, clicked, scale, scene, state);
     if (!ruler.empty()) draw_ruler(ui, ruler, scale);
     if (!curve.empty()) {
         const int stage = chosen_stage(scene);
@@ -375,14 +379,15 @@ void step_cursor(const Timeline& t, TimelineViewState& s, int by, int stage) {
     s.to_s = s.from_s + span;
 }
 
-void draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineViewState& state,
-                   std::uint64_t revision) {
+Effects draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineViewState& state,
+                      std::uint64_t revision) {
     const Evaluation& e = scene.evaluation;
     if (e.timeline.empty() || e.timeline.makespan <= 0) {
         ui.canvas().text_in(room, "No timeline for this plan: the problems say why.", ui.small(),
                             Align::center);
-        return;
+        return {};
     }
+    const bool lanes = take_card(ui, scene, state);
     const std::array before{state.cursor_s, state.from_s, state.to_s, state.steady_at_s};
     keep_shown(scene.plan, e, revision, -1, state.choice, state.shown);
     state.memory.update(state.shown->version,
@@ -408,11 +413,14 @@ void draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineViewS
     play(ui, whole, state);
     const bool zoomed = state.to_s > state.from_s;
     const TimeScale all{state.from_s, zoomed ? state.to_s : ui.kept_scale("timeline.end", whole), areas.plot};
+    std::vector<TimeScale> shown{all};
     if (const TimelineWindows* windows =
-            windows_of(ui, areas, whole, tall && piped && !second && files.empty(), scene, state))
+            windows_of(ui, areas, whole, tall && piped && !second && files.empty(), scene, state)) {
+        shown.assign(windows->window.begin(), windows->window.end());
         draw_windows(ui, areas, TimelineWindows(*windows), whole, scene, state);
-    else if (!draw_window(ui, areas, all, 0, whole, state.blocks, scene, state))
+    } else if (!draw_window(ui, areas, all, 0, whole, state.blocks, scene, state)) {
         state.hovered = -1;
+    }
     if (const auto was = zoomed ? std::nullopt : ui.before("timeline.end"))
         draw_moved_end(ui, *was, whole, all);
     if (second) draw_second(ui, areas.second, areas.labels.w, scene, state, all.from_s, all.to_s);
@@ -426,9 +434,15 @@ void draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineViewS
     draw_labels(ui, areas.labels, rows, scene, state);
     areas.legend.cut_left(areas.labels.w);
     timeline_legend(ui, areas.legend, scene, state, areas.row_h, true);
+    const Rect was = state.card;
+    const RowPlace placed{areas.plot, areas.row_h, state.scroll};
+    state.card = {};
+    if (tall && !second) draw_block_card(ui, room, placed, shown, scene, state);
+    if (state.card != was) ui.state().wants_frame = true;
     // The mesh answers to the cursor in the next frame, and what was moved is drawn there.
     if (std::array{state.cursor_s, state.from_s, state.to_s, state.steady_at_s} != before)
         ui.state().wants_frame = true;
+    return lanes ? Effects(Effects::Opens::lanes) : Effects();
 }
 
 Table timeline_data(const Scene& scene, int part) {

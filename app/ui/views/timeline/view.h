@@ -6,6 +6,7 @@
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
 #include "core/evaluate.h"
+#include "core/explain/lane_picture.h"
 #include "core/pipeline/stages.h"
 #include "core/pipeline/timeline.h"
 #include "core/step/exposure.h"
@@ -134,6 +135,10 @@ struct TimelineViewState {
     Kept<std::vector<std::size_t>> critical_path;                          // by version
     Kept<std::vector<InFlightStep>, std::pair<std::uint64_t, int>> curve;  // by version and device
     Kept<MemoryCurve> memory;                                              // of one stage; by version
+    // The selected block's stage on its lanes; by version and stage. The card lies on the plot: the mouse on
+    // it is not the plot's.
+    Kept<std::optional<LanePicture>, std::pair<std::uint64_t, int>> lanes;
+    Rect card;
     // A second schedule has the same costs, on the same time axis: -1 for no second schedule, else a
     // Schedule.
     int second = -1;
@@ -157,8 +162,9 @@ struct TimelineViewState {
                                                                                     : nullptr;
     }
 };
-void draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineViewState& state,
-                   std::uint64_t revision);
+// The selected block has a card with its lanes, which leads to all of them.
+[[nodiscard]] Effects draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineViewState& state,
+                                    std::uint64_t revision);
 // `part` is one of the tables that app/ui/views/table.cpp names.
 [[nodiscard]] Table timeline_data(const Scene& scene, int part);
 
