@@ -69,6 +69,21 @@ void put_expert_degrees(ExportDraft& draft) {
             "have (--moe-expert-capacity-factor, --moe-pad-expert-input-to-capacity)");
 }
 
+void put_loss(ExportDraft& draft) {
+    const LossKernel kernel = draft.plan.training.loss_kernel;
+    if (kernel == LossKernel::by_software) return;
+    if (kernel == LossKernel::eager) {
+        draft.lose("/training/loss_kernel",
+                   "loss_kernel eager: Megatron's losses are fused or cast once to fp32");
+        return;
+    }
+    draft.say_as("model", "cross_entropy_loss_fusion", true);
+    draft.say_as("model", "cross_entropy_fusion_impl",
+                 std::string(kernel == LossKernel::in_place  ? "te"
+                             : kernel == LossKernel::chunked ? "linear"
+                                                             : "native"));
+}
+
 void put_stages(ExportDraft& draft) {
     const Plan& p = draft.plan;
     const Layout& l = p.layout;
@@ -111,6 +126,7 @@ void fill_megatron(ExportDraft& draft) {
     fill_megatron_model(draft);
     put_degrees(draft);
     put_expert_degrees(draft);
+    put_loss(draft);
     put_stages(draft);
     put_sharding(draft);
     fill_megatron_training(draft);

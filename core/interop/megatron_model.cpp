@@ -533,6 +533,16 @@ void read_experts(SettingsSheet& s, PlanDraft& d, const MegatronDialect& dialect
         d.training["experts_one_by_one"] = true;
 }
 
+// gpt_model.py, compute_language_model_loss: fused by torch.jit it still has the logits in fp32, Transformer
+// Engine's writes the gradient over them, and "linear" never has them whole.
+void read_loss(SettingsSheet& s, PlanDraft& d) {
+    const auto fused = s.flag("cross_entropy_loss_fusion", "/training/loss_kernel");
+    const auto by = s.text("cross_entropy_fusion_impl", "/training/loss_kernel");
+    if (!fused.value_or(false)) return;
+    const std::string word = by.value_or("native");
+    d.training["loss_kernel"] = word == "te" ? "in_place" : word == "linear" ? "chunked" : "fp32";
+}
+
 // From transformer_config.py (cpu_offloading), optimizer_config.py (optimizer_cpu_offload).
 void read_offload(SettingsSheet& s, PlanDraft& d) {
     nlohmann::json away = nlohmann::json::object();
@@ -556,6 +566,7 @@ void read_megatron_training(SettingsSheet& s, PlanDraft& d, const MegatronDialec
     read_precision(s, d, dialect);
     read_graphs(s, d);
     read_experts(s, d, dialect);
+    read_loss(s, d);
     read_optimizer(s, d);
     read_recompute(s, d);
     read_offload(s, d);

@@ -26,8 +26,7 @@ void list_head(const Plan& plan, const Degrees& d, double wide, KeptList& out) {
     const i64 h = plan.model.hidden;
     for (const TensorId id : {TensorId::norm_final_input, TensorId::head_input})
         out.push_back({id, Tokens::between, h, h, wide, {}, false});
-    const SoftwareFacts& software = facts_of(plan.training.software);
-    const double loss = d.tp > 1 ? software.loss_bytes_cut : software.loss_bytes;
+    const double loss = loss_bytes_of(plan.training, d.tp > 1).all;
     const auto logits = [&](TensorId id, double bytes) {
         out.push_back({id, Tokens::region, padded, v, bytes, {}, false});
     };

@@ -121,7 +121,7 @@ MemoryCosts memory_costs(const Plan& plan, const Degrees& degrees, const LayerTy
     for (int t = 0; t < types.size(); ++t) c.layer.push_back(layer_sums(plan, degrees, parts[t].kept));
     c.head = layer_sums(plan, degrees, ModelEnd::head);
     c.loss_other = token_counts(plan, degrees).of(Tokens::region) * static_cast<double>(plan.model.vocab)
-                   * c.software->loss_bytes_other;
+                   * loss_bytes_of(plan.training, degrees.tp > 1).other;
     c.embedding = layer_sums(plan, degrees, ModelEnd::embedding);
     if (plan.model.mtp_layers > 0) c.mtp = layer_sums(plan, degrees, ModelEnd::mtp);
     c.shared = shared_buffers(plan, degrees, parts);

@@ -87,6 +87,10 @@ inline constexpr std::array<std::string_view, 3> kNames<CudaGraphs>{"none", "lay
 template <>
 inline constexpr std::array<std::string_view, 3> kNames<RoutingSizes>{"by_software", "host", "device"};
 template <>
+inline constexpr std::array<std::string_view, 5> kNames<LossKernel>{"by_software", "eager", "fp32",
+                                                                    "in_place", "chunked"};
+static_assert(kNames<LossKernel>.size() == static_cast<std::size_t>(LossKernel::chunked) + 1);
+template <>
 inline constexpr std::array<std::string_view, 3> kNames<MasterWeights>{"none", "bf16", "fp32"};
 
 template <typename E>

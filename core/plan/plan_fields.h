@@ -268,6 +268,8 @@ void training_fields(P& t, V& v) {
     v.flag("experts_one_by_one", t.experts_one_by_one, Presence::sparse);
     words(v, "sizes of routing known on");
     v.choice("routing_sizes", t.routing_sizes, Presence::sparse);
+    words(v, "kernel of the loss");
+    v.choice("loss_kernel", t.loss_kernel, Presence::sparse);
     heading(v, "Uneven ranks");
     words(v, "load of the busiest experts");
     v.number("router_imbalance", t.router_imbalance, {1, 1e6}, Presence::always);

@@ -177,4 +177,20 @@ void set_facts(Software software, const SoftwareFacts& facts) {
     shipped_facts()[software] = facts;
 }
 
+LossBytes loss_bytes_of(const Training& training, bool cut) {
+    const auto of = [&](Software software) {
+        const SoftwareFacts& f = facts_of(software);
+        return LossBytes{cut ? f.loss_bytes_cut : f.loss_bytes, f.loss_bytes_other};
+    };
+    const auto named = [&](Software software) { return LossBytes{of(software).all, 0}; };
+    switch (training.loss_kernel) {
+    case LossKernel::by_software: break;
+    case LossKernel::eager: return named(Software::torchtitan_2024);
+    case LossKernel::fp32: return named(Software::megatron);
+    case LossKernel::in_place: return named(Software::fsdp);
+    case LossKernel::chunked: return named(Software::torchtitan);
+    }
+    return of(training.software);
+}
+
 }  // namespace pentamesh

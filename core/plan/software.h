@@ -100,6 +100,16 @@ struct SoftwareFacts {
     return own > 0 ? own : facts_of(plan.training.software).vocab_multiple;
 }
 
+// Holds bytes of a logit: those of all tensors that live at once between head and loss, and those that a loss
+// of another library may keep in addition, whole on each tensor rank.
+struct LossBytes {
+    double all = 0, other = 0;
+};
+// `cut`: tp cuts the vocabulary. A kernel that the plan names takes what it takes in the software that has it
+// by default: eager in torchtitan of 2024, fp32 in Megatron, in place in FSDP's recipes (flash-attn), in
+// chunks in torchtitan.
+[[nodiscard]] LossBytes loss_bytes_of(const Training& training, bool cut);
+
 // Reads a file of presets/software. Throws Error naming the file and the place where a figure or its source
 // is missing.
 [[nodiscard]] SoftwareFacts read_software(std::string_view text, const std::string& path);

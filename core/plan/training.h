@@ -112,6 +112,11 @@ enum class CudaGraphs : std::uint8_t { none, layers, iteration };
 // layer, and launches nothing meanwhile. On the device: nothing waits, as with a capacity of the experts.
 enum class RoutingSizes : std::uint8_t { by_software, host, device };
 
+// Says how the loss is made of the logits, where the plan says another than the software's own: in steps of
+// PyTorch; with a copy in fp32, as Megatron's; with the gradient in the logits' place; in parts that are
+// never whole.
+enum class LossKernel : std::uint8_t { by_software, eager, fp32, in_place, chunked };
+
 struct Overlap {
     bool dp = true, pp = true, cp = true, tp = false, ep = false;
     bool operator==(const Overlap&) const = default;
@@ -174,6 +179,7 @@ struct Training {
     bool experts_one_by_one =
         false;  // each expert's products are launched by themselves, not as grouped ones
     RoutingSizes routing_sizes = RoutingSizes::by_software;
+    LossKernel loss_kernel = LossKernel::by_software;
     double router_imbalance = 1.0;  // load of the busiest expert rank / mean
     Overlap overlap;
     double straggler_cv = 0.0;  // coefficient of variation of per-rank step time

@@ -431,6 +431,14 @@ TEST_CASE("Megatron's CUDA graphs, fp8 recipe and fused operations stand in the 
     CHECK(training(experts + "--moe-expert-capacity-factor 1.0 --moe-pad-expert-input-to-capacity")
               .routing_sizes
           == RoutingSizes::device);
+    // compute_language_model_loss takes the fused loss by its implementation.
+    CHECK(training("").loss_kernel == LossKernel::by_software);
+    CHECK(training("--cross-entropy-fusion-impl te").loss_kernel == LossKernel::by_software);
+    const std::string fused = "--cross-entropy-loss-fusion ";
+    CHECK(training(fused).loss_kernel == LossKernel::fp32);
+    CHECK(training(fused + "--cross-entropy-fusion-impl native").loss_kernel == LossKernel::fp32);
+    CHECK(training(fused + "--cross-entropy-fusion-impl te").loss_kernel == LossKernel::in_place);
+    CHECK(training(fused + "--cross-entropy-fusion-impl linear").loss_kernel == LossKernel::chunked);
 }
 
 TEST_CASE("the container that a text of Megatron Bridge names says the date of its software") {

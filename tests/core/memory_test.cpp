@@ -510,3 +510,33 @@ TEST_CASE("keys and values that context parallelism brings in are a rank's own, 
         CHECK(found->high == near(c.high * own));
     }
 }
+
+TEST_CASE("a plan that names its loss hangs on no other, and keeps the bytes of the software that has it") {
+    Plan plan = test::presets().plan("llama-3-8b-fsdp");
+    plan.layout.tp = 2, plan.layout.dp_shard /= 2, plan.layout.zero = 1;
+    plan.training.software = Software::megatron;
+    const double logits = static_cast<double>(plan.training.micro_batch * plan.training.sequence_length)
+                          * static_cast<double>(plan.model.vocab);
+    // A GPU has room for the plan, and for a tenth of what another loss would keep.
+    const StageMemory last_stage = evaluate(plan).memory.stage.back();
+    plan.cluster.gpu.hbm_bytes =
+        std::max(evaluate(plan).memory.peak(), last_stage.total() + 0.1 * last_stage.loss_other);
+    const Evaluation open = evaluate(plan);
+    CHECK(open.memory.hangs_on_loss());
+    const auto peak = [&](LossKernel kernel) {
+        plan.training.loss_kernel = kernel;
+        const Evaluation e = evaluate(plan);
+        for (const StageMemory& s : e.memory.stage) CHECK(s.loss_other == 0);
+        double last = 0;  // the head's stage
+        for (const StageMemory& s : e.memory.stage) last = s.total();
+        return last;
+    };
+    const double cut = logits / static_cast<double>(plan.layout.tp);
+    const double fp32 = peak(LossKernel::fp32), in_place = peak(LossKernel::in_place);
+    CHECK(fp32 == open.memory.stage.back().total());  // Megatron's own
+    // The allocator reserves a share more than the 4 bytes a logit between them.
+    CHECK(fp32 - in_place >= 4 * cut);
+    CHECK(fp32 - in_place <= 1.1 * 4 * cut);
+    CHECK(peak(LossKernel::chunked) < in_place);
+    CHECK(peak(LossKernel::eager) - fp32 >= 16 * cut);  // 22 bytes where tp cuts the vocabulary
+}

@@ -95,6 +95,7 @@ TEST_CASE("each finer choice is written as it was read, and left out where it is
         {"/training/fused_experts", true},
         {"/training/experts_one_by_one", true},
         {"/training/routing_sizes", "device"},
+        {"/training/loss_kernel", "chunked"},
         {"/training/software", "megatron-bridge-2025"},
         {"/training/recompute", {{"modules", {"layernorm", "mlp"}}}},
         {"/training/recompute", {{"layers", 4}, {"method", "block"}}},
