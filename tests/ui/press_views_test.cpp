@@ -274,3 +274,35 @@ TEST_CASE("one layer on its lanes says what its experts wait for, and a click se
     CHECK(says(d, p.title));
     CHECK(says(d, "experts"));
 }
+
+TEST_CASE("a small room keeps the verdict, the axes and one picture by tabs") {
+    Driver d("llama-3.1-405b-16k", {854, 480});
+    CHECK(says(d, "May not fit"));
+    CHECK(says(d, "7.08"));  // the step's seconds
+    CHECK(d.drawn("layout.pp.toggle"));
+    CHECK(d.drawn("mesh.cells"));
+    CHECK_FALSE(d.drawn("memory.stage"));
+    REQUIRE(d.click("view.memory"));
+    CHECK(d.drawn("memory.stage"));
+    CHECK_FALSE(d.drawn("mesh.cells"));
+    CHECK(says(d, "May not fit"));
+    REQUIRE(d.click("view.timeline"));
+    CHECK(d.drawn("timeline.plot"));
+    const std::int64_t pp = d.plan().layout.pp;
+    REQUIRE(d.click("layout.pp.minus"));
+    CHECK(d.plan().layout.pp < pp);
+    REQUIRE(d.click("plan.all"));
+    CHECK(says(d, "Size"));
+}
+
+TEST_CASE("Memory of one stage shows other micro-batches on its scale, and a click takes one") {
+    Driver d("single-gpu", {1600, 1000});
+    d.press({Key::n4});
+    const std::vector<BatchRoom> rooms = batch_rooms(d.plan());
+    REQUIRE(rooms.size() > 2);
+    for (const BatchRoom& r : rooms) CHECK(says(d, "micro-batch " + std::to_string(r.micro_batch)));
+    CHECK(says(d, "Largest micro-batch that fits: 32."));
+    CHECK(says(d, "largest micro-batch that fits: 32"));  // under the batch, too
+    REQUIRE(d.click("memory.batch", rooms.size() - 1));
+    CHECK(d.plan().training.micro_batch == rooms.back().micro_batch);
+}

@@ -125,7 +125,14 @@ void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, Inspe
 
 // Draws the verdict on the open plan over the whole window: one sentence, its reason, and five figures.
 // Returns the height of the band in a window of that size; 0 where the window has no room for it.
-[[nodiscard]] float verdict_band_height(Vec2 window);
+// `small`: the window is a small room (is_small_room), whose band is the last thing to go.
+[[nodiscard]] float verdict_band_height(Vec2 window, bool small = false);
+// Returns true for a window of so few logical pixels that it shows one picture, chosen by tabs, the verdict
+// over it and the axes next to it: large type on a projector.
+[[nodiscard]] inline bool is_small_room(Vec2 window) {
+    constexpr Vec2 kMost{900, 560};
+    return window.x < kMost.x && window.y < kMost.y;
+}
 
 // `covered`: a lesson asks for what the band would say, so it says nothing. `measured`: what a published run
 // that is this very plan measured.

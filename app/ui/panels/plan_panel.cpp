@@ -7,6 +7,7 @@
 #include "app/ui/scene/colors.h"
 #include "core/base/text.h"
 #include "core/evaluate.h"
+#include "core/explain/batch_room.h"
 #include "core/mesh/places.h"
 #include "core/pipeline/sequence.h"
 #include "core/plan/edits.h"
@@ -251,10 +252,14 @@ MaybeEdit axis_toggle(Ui& ui, Rect row, Rect whole, Axis axis, const Scene& scen
     text.cut_left(narrow ? 18 : 22);
     TextStyle label = on ? ui.title() : ui.style();
     if (!on) label.color = toggle.hovered ? ui.theme().secondary : ui.theme().faint;
-    write_left(ui, text, name, label);
+    const bool rail = whole.w <= kPlanRail;  // only its short name has room there
+    const std::string short_name = axis == Axis::dp_shard       ? "shard"
+                                   : axis == Axis::dp_replicate ? "repl"
+                                                                : name;
+    write_left(ui, text, rail ? short_name : name, label);
     TextStyle sub = ui.style(12, Tone::secondary);
     if (!on) sub.color = sub.color.alpha(0.6f);
-    if (text.w > 30) c.text_in(text, long_name(axis), sub);
+    if (!rail && text.w > 30) c.text_in(text, long_name(axis), sub);
     if (toggle.focused) ui.focus_ring(row, 4);
     const std::string action = !possible ? ""
                                : on      ? "click to switch off; the GPUs go to data parallelism"
@@ -439,6 +444,30 @@ Effects draw_plan_panel(Ui& ui, Rect panel, Scene& scene, PlanPanelState& state)
     return out;
 }
 
+Effects draw_plan_rail(Ui& ui, Rect rail, Scene& scene, PlanPanelState& state) {
+    constexpr float kName = 20, kFactor = 24, kGap = 6, kFoot = 30;
+    const Rect foot = rail.cut_bottom(kFoot);
+    MaybeEdit edit;
+    {
+        ScrollArea area(ui, "plan", rail, state.scroll, {.pad = {10, 8}});
+        Rect& room = area.room;
+        for (const Axis axis : kRows) {
+            const Rect name = room.cut_top(kName), factor = room.cut_top(kFactor);
+            const Rect whole{name.x, name.y, name.w, kName + kFactor};
+            MaybeEdit toggled = axis_toggle(ui, name, whole, axis, scene);
+            MaybeEdit stepped = axis_factor(ui, factor, axis, scene.plan, state);
+            if (!edit) edit = stepped ? std::move(stepped) : std::move(toggled);
+            number_message(ui, room, name_of(axis), state.numbers);
+            room.cut_top(kGap);
+        }
+    }
+    if (edit) state.numbers.forget_refusal();
+    Effects out(std::move(edit));
+    if (ui.link("plan.all", {foot.x + 10, foot.y + 6}, "all settings"))
+        out.add(Effects(Effects::Opens::fields));
+    return out;
+}
+
 // Draws the order's chips: they are dragged, or moved by Alt and the arrow keys.
 
 namespace {
@@ -615,10 +644,16 @@ void batch_row(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& state) {
     Canvas& c = ui.canvas();
     const bool beside = c.text_width(label, ui.style()) + c.text_width(micro, ui.style()) + 52 < box.w;
     if (ui.dropdown("mod.batch", box, label, beside ? micro : "")) open_menu(state, "batch", box);
-    if (beside) return;
-    room.y -= 4;
-    c.text_in({box.x, room.y, box.w, 16}, micro, ui.small(), Align::right);
-    room.cut_top(20);
+    if (!beside) {
+        room.y -= 4;
+        c.text_in({box.x, room.y, box.w, 16}, micro, ui.small(), Align::right);
+        room.cut_top(20);
+    }
+    // It may be the answer to an open question.
+    if (is_low(ui) || scene.asked || !scene.evaluation.valid) return;
+    const std::string& largest =
+        state.largest.get(state.revision, [&] { return words_of(batch_rooms(scene.plan)); });
+    if (!largest.empty()) put_paragraph(ui, room, largest, ui.small(), 16, 6);
 }
 
 std::string overlap_text(const Overlap& o) {

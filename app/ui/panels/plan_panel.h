@@ -62,8 +62,13 @@ struct PlanPanelState {
     MenuState menu_state;
     TypedNumbers numbers;           // by "tp", "gpus" ...
     bool spare_replicates = false;  // GPUs that come are replicas, not shards
+    std::uint64_t revision = 0;     // of the evaluation that is shown
+    Kept<std::string> largest;      // words of the largest micro-batch that fits; by revision
 };
 [[nodiscard]] Effects draw_plan_panel(Ui& ui, Rect panel, Scene& scene, PlanPanelState& state);
+// Draws only the axes, each with its factor under its name, and a link to all settings: for a small room.
+[[nodiscard]] Effects draw_plan_rail(Ui& ui, Rect rail, Scene& scene, PlanPanelState& state);
+inline constexpr float kPlanRail = 92;  // its width
 // The panel's menus are drawn after everything else.
 // new_model_edit puts a model to be typed in, in the place of the plan's.
 [[nodiscard]] PlanEdit new_model_edit(const Plan& plan);

@@ -367,7 +367,8 @@ void draw_figure(Ui& ui, Rect cell, const Figure& f) {
 
 }  // namespace
 
-float verdict_band_height(Vec2 window) {
+float verdict_band_height(Vec2 window, bool small) {
+    if (small) return kLowBand;
     if (window.y < kLeastHeight || window.x < kLeastWidth) return 0;
     return window.y < kTall ? kLowBand : kHighBand;
 }

@@ -420,11 +420,14 @@ Effects Shell::draw_view(Ui& ui, Rect room, Scene& scene, ViewId view) {
 // All of it that stays while the mouse moves elsewhere, or where it changes the view each frame.
 Effects Shell::draw_kept_view(Ui& ui, Rect room, Scene& scene, ViewId view) {
     room = {room.x + 16, room.y + 8, room.w - 32, room.h - 16};
-    const ViewHead head = view_head(ui, room, view, window_.views.as_data[static_cast<std::size_t>(view)]);
+    const ViewHead head =
+        view_head(ui, room, view, window_.views.as_data[static_cast<std::size_t>(view)], small_room(ui));
     if (head.full) window_.toggle_full(view);
     if (head.switch_to) {
         if (window_.full)
             window_.full = *head.switch_to;
+        else if (small_room(ui))
+            window_.alone_view = *head.switch_to;
         else
             window_.views.in_pane[static_cast<std::size_t>(view_of(view).pane)] = *head.switch_to;
         window_.dirty = true;
@@ -444,6 +447,7 @@ std::uint64_t Shell::shown_key(ViewId view) const {
 
 Effects Shell::draw_middle(Ui& ui, Rect middle, Scene& scene) {
     if (window_.full) return draw_view(ui, middle, scene, *window_.full);
+    if (small_room(ui)) return draw_view(ui, middle, scene, window_.alone_view);
     const float h = middle.h;
     float memory_h = held_between(h * window_.settings.memory, 96.0f, h * 0.5f);
     float timeline_h = held_between(h * window_.settings.timeline, 120.0f, h * 0.6f);
@@ -470,6 +474,10 @@ Effects Shell::draw_middle(Ui& ui, Rect middle, Scene& scene) {
             std::clamp(window_.settings.memory, 0.08f, 0.9f - window_.settings.timeline);
     }
     return out;
+}
+
+bool Shell::small_room(const Ui& ui) const {
+    return is_small_room(ui.frame().size) && !one_pane() && !desk_.lesson().open && !desk_.presenter().on;
 }
 
 bool Shell::one_pane() const {
@@ -664,6 +672,7 @@ Effects Shell::draw_plan(Ui& ui, Rect room, Scene& scene) {
         draw_cover(ui, room);
         return {};
     }
+    panel_.revision = window_.evaluated;
     return draw_plan_panel(ui, room, scene, panel_);
 }
 
@@ -671,7 +680,8 @@ Effects Shell::draw_plan(Ui& ui, Rect room, Scene& scene) {
 Effects Shell::draw_panels(Ui& ui, Rect room, Scene& scene) {
     const Theme& theme = ui.theme();
     const float width = room.w;
-    const Rect bar = room.cut_top(kMenuBar), band = room.cut_top(verdict_band_height(ui.frame().size)),
+    const bool small = small_room(ui);
+    const Rect bar = room.cut_top(kMenuBar), band = room.cut_top(verdict_band_height(ui.frame().size, small)),
                status = room.cut_bottom(kStatus);
     Effects out;
     const bool one = one_pane();
@@ -686,10 +696,10 @@ Effects Shell::draw_panels(Ui& ui, Rect room, Scene& scene) {
     Rect left, right;
     if (show_left && width >= kOnePane) {
         const float wide = panel_width(window_.settings.left, width, kLeastLeft, 296);
-        left = room.cut_left(std::clamp(wide, 240.0f, width * 0.45f));
+        left = room.cut_left(small ? kPlanRail : std::clamp(wide, 240.0f, width * 0.45f));
         seek_marked(left);
         if (const auto part = ui.part("part.plan", 0, left, window_.evaluated, theme.panel)) {
-            out.add(draw_plan(ui, left, scene));
+            out.add(small ? draw_plan_rail(ui, left, scene, panel_) : draw_plan(ui, left, scene));
             if (scene.flags) draw_flag_words(ui, left, *scene.flags);
         }
     }
@@ -702,7 +712,7 @@ Effects Shell::draw_panels(Ui& ui, Rect room, Scene& scene) {
                                         : draw_inspector(ui, right, scene, inspector_));
     }
     out.add(one ? draw_one_pane(ui, room, scene) : draw_middle(ui, room, scene));
-    move_edges(ui, room, left, right, window_.settings);
+    move_edges(ui, room, small ? Rect{} : left, right, window_.settings);
     if (const auto part = ui.part("part.bar", 0, bar, window_.evaluated, theme.panel)) {
         ui.canvas().line({0, bar.bottom() - 1}, {bar.right(), bar.bottom() - 1}, theme.hairline);
         out.add(menus_.draw(ui, bar));

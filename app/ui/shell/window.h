@@ -207,6 +207,7 @@ struct Window {
 
     ViewStates views;
     std::optional<ViewId> full;                                // the view that fills the window
+    ViewId alone_view = ViewId::mesh;                          // the one that a small room shows
     SidePane side = SidePane::lesson, alone = SidePane::view;  // with a lesson; without one, on a phone
     bool seek_marked = false;                                  // in the plan, once it is drawn
     HiddenAnswer hidden_answer;                                // of the open question

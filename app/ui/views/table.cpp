@@ -506,9 +506,11 @@ struct Tabs {
 
 // Lists the siblings in their order. Where the row has no room for all, the current one comes first and those
 // after it follow, as in a ring.
-Tabs tabs_in(Ui& ui, float room, ViewId current) {
-    const auto all = views_in(view_of(current).pane);
-    Tabs out{{all.begin(), all.end()}, std::nullopt};
+Tabs tabs_in(Ui& ui, float room, ViewId current, bool every) {
+    Tabs out;
+    for (const Pane pane : {Pane::top, Pane::middle, Pane::bottom})
+        if (every || pane == view_of(current).pane)
+            for (const ViewId v : views_in(pane)) out.shown.push_back(v);
     const auto width = [&](ViewId v) {
         const TextStyle s = v == current ? ui.title() : ui.style(13);
         return ui.canvas().text_width(view_of(v).title, s) + kTabGap;
@@ -527,12 +529,12 @@ Tabs tabs_in(Ui& ui, float room, ViewId current) {
 
 }  // namespace
 
-ViewHead view_head(Ui& ui, Rect& room, ViewId current, bool& as_data) {
+ViewHead view_head(Ui& ui, Rect& room, ViewId current, bool& as_data, bool every) {
     ViewHead head;
     Rect row = room.cut_top(24);
     room.cut_top(4);
     Canvas& c = ui.canvas();
-    const Tabs tabs = tabs_in(ui, row.w, current);
+    const Tabs tabs = tabs_in(ui, row.w, current, every);
     for (const ViewId v : tabs.shown) {
         const ViewEntry& entry = view_of(v);
         const bool own = v == current;

@@ -178,7 +178,7 @@ struct ViewHead {
     bool full = false;                // the title was double-clicked: fill the window, or back
     Rect row;                         // the rest of the row, for the view's own switches
 };
-ViewHead view_head(Ui& ui, Rect& room, ViewId current, bool& as_data);
+ViewHead view_head(Ui& ui, Rect& room, ViewId current, bool& as_data, bool every = false);
 
 // Returns the view's content as a table; of a plan with errors, only the reason.
 [[nodiscard]] Table data_of(const Scene& scene, ViewId view, const ViewStates& states);

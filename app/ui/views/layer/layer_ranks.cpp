@@ -12,7 +12,7 @@
 namespace pentamesh::ui {
 namespace {
 
-constexpr float kHead = 52, kColumnGap = 44, kMostRow = 56;
+constexpr float kHead = 52, kColumnGap = 44, kMostRow = 56, kFewRows = 4, kMostFewRow = 120;
 
 // Says whose ranks are shown: the collective's, or those of the axis that cuts the current tensors.
 struct Group {
@@ -171,7 +171,8 @@ class RankPainter {
         const auto n = static_cast<float>(std::max<std::size_t>(group_.ranks.size(), 1));
         const bool foot = group_.size > static_cast<std::int64_t>(group_.ranks.size()) || !left_out_.empty();
         const float below = foot ? 20.0f : 6.0f;
-        row_h_ = std::min((room_.h - kHead - below) / n, std::max(kMostRow, room_.h / 9.5f));
+        const float most = n < kFewRows ? kMostFewRow : std::max(kMostRow, room_.h / 9.5f);
+        row_h_ = std::min((room_.h - kHead - below) / n, most);
         std::string longest;
         for (const std::int64_t r : group_.ranks)
             longest = std::max(longest, thousands(r),

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -257,12 +258,75 @@ void draw_states(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState
     ui.canvas().line({room.x, bars.line_y}, {room.right(), bars.line_y}, ui.theme().bad, 1, Dash::dashed);
 }
 
-void draw_stages(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState& state) {
+// Draws the plan's GPU as one large bar, and under it what it would hold with another micro-batch, on one
+// scale.
+std::optional<PlanEdit> draw_one_stage(Ui& ui, Rect room, Scene& scene, MemoryViewState& state,
+                                       std::uint64_t revision) {
+    constexpr float kBar = 160, kLeastPitch = 46, kMostPitch = 84, kLine = 18, kGap = 26, kMostScale = 1.2f;
+    const Memory& m = scene.evaluation.memory;
+    const std::vector<BatchRoom>& rooms = state.rooms.get(revision, [&] { return batch_rooms(scene.plan); });
+    double scale = 1.02 * m.hbm;
+    for (const BatchRoom& r : rooms)
+        scale = std::max(scale, std::min(1.02 * r.fullest.total(), static_cast<double>(kMostScale) * m.hbm));
+    const Rect bar = room.cut_top(std::min(kBar, room.h * 0.4f));
+    draw_single_bar(ui, bar, scene, state, {scale, bar.h});
+    const float pitch =
+        held_between((room.h - kGap - 10 * kRow) / static_cast<float>(std::max<std::size_t>(rooms.size(), 1)),
+                     kLeastPitch, kMostPitch);
+    room.cut_top(kGap);
+    std::optional<PlanEdit> edit;
+    const auto others = std::count_if(rooms.begin(), rooms.end(), [&](const BatchRoom& r) {
+        return r.micro_batch != scene.plan.training.micro_batch;
+    });
+    if (others > 0 && room.h > pitch + kRow) {
+        Canvas& c = ui.canvas();
+        std::string words = words_of(rooms);
+        words[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(words[0])));
+        c.text_in(room.cut_top(kRow), words + ".", ui.title());
+        for (std::size_t i = 0; i < rooms.size() && room.h >= pitch; ++i) {
+            const BatchRoom& r = rooms[i];
+            Rect row = room.cut_top(pitch);
+            const bool own = r.micro_batch == scene.plan.training.micro_batch;
+            const Hit hit = ui.area("memory.batch", row, i, !own);
+            Rect line = row.cut_top(kLine);
+            row.cut_bottom(8);
+            const std::string name =
+                "micro-batch " + std::to_string(r.micro_batch) + (own ? ", this plan" : "");
+            const TextStyle plain =
+                own || hit.hovered ? ui.style(12, Tone::text) : ui.style(12, Tone::secondary);
+            c.text_in(line, name, plain);
+            line.cut_left(c.text_width(name, plain) + 14);
+            TextStyle figure = ui.style(12, Tone::text, Face::semibold);
+            if (r.fit != MemoryFit::yes) figure.color = color_of(ui.theme(), r.fit);
+            const std::string fit(name_of(r.fit));
+            c.text_in(line, memory_text(r.fullest.total()) + (fit.empty() ? "" : ", " + fit), figure);
+            const Canvas::Clip clip = c.clip({row.x, row.y - 4, row.w, row.h + 4});
+            draw_memory_bar(ink_of(ui), row, r.fullest, m.hbm, scale);
+            if (hit.focused) ui.focus_ring({row.x, row.y - kLine, row.w, pitch - 6}, 2);
+            if (hit.hovered) ui.tooltip(name + "\nclick: the plan's");
+            if (!hit.clicked) continue;
+            Plan p = scene.plan;
+            p.training.micro_batch = r.micro_batch;
+            edit = PlanEdit{std::move(p), name, ""};
+        }
+        room.cut_top(8);
+    }
+    if (room.h >= 8 * kRow) {
+        room.h = 8 * kRow;
+        draw_figures(ui, room, m, m.stage.front(), pinned_stage(scene, m.stage.front()));
+    }
+    return edit;
+}
+
+std::optional<PlanEdit> draw_stages(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState& state,
+                                    std::uint64_t revision) {
     const Memory& m = scene.evaluation.memory;
     Canvas& c = ui.canvas();
     const auto& peak = m.stage[static_cast<std::size_t>(m.peak_stage)];
     draw_head(ui, head_row, room, scene, peak, state);
-    if (m.stage.size() == 1 && room.h < 8 * kRow) return draw_single_bar(ui, room, scene, state);
+    if (m.stage.size() == 1 && room.h < 8 * kRow)
+        return draw_single_bar(ui, room, scene, state), std::nullopt;
+    if (m.stage.size() == 1) return draw_one_stage(ui, room, scene, state, revision);
     Rect axis = room.cut_left(60);
     const auto n = m.stage.size();
     const float step = bar_step(room, n);
@@ -281,7 +345,8 @@ void draw_stages(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState
     c.text_in({axis.x, line_y - 9, axis.w - 8, 18}, memory_text(m.hbm), ui.small(), Align::left);
     if (line_y + 25 < room.bottom())
         c.text_in({axis.x, line_y + 7, axis.w - 8, 18}, bytes_text(m.hbm), ui.small(), Align::left);
-    c.text_in({axis.x, labels.y, axis.w - 8, labels.h}, n > 1 ? "stage" : "GPU", ui.small());
+    c.text_in({axis.x, labels.y, axis.w - 8, labels.h}, "stage", ui.small());
+    return std::nullopt;
 }
 
 }  // namespace
@@ -302,7 +367,7 @@ std::optional<PlanEdit> draw_memory(Ui& ui, Rect head_row, Rect room, Scene& sce
             return savings(scene.plan, scene.evaluation.memory);
         }));
     else
-        draw_stages(ui, head_row, room, scene, state);
+        return draw_stages(ui, head_row, room, scene, state, revision);
     return std::nullopt;
 }
 
@@ -398,8 +463,25 @@ std::string explained(const Scene& scene, int stage, std::size_t category) {
     return "\n" + std::string(category_name(category)) + " = " + e.formula + "\n= " + e.substituted;
 }
 
-// The bytes in the segment, where they fit. On a pattern the figure has a ground of its own.
+// The bytes in the segment, where they fit; in a high one under the category's name. On a pattern they have a
+// ground of their own.
 void segment_figure(Ui& ui, Rect part, std::size_t category, double bytes, bool on_pattern) {
+    constexpr float kNamed = 64, kEdge = 9;
+    if (part.h >= kNamed) {
+        TextStyle name = ui.style(13), value = ui.style(17, Tone::text, Face::semibold);
+        const std::string words(category_name(category)), amount = memory_text(bytes);
+        const float w = std::max(ui.canvas().text_width(words, name), ui.canvas().text_width(amount, value));
+        if (w + 2 * kEdge <= part.w) {
+            const Rect box{part.x + kEdge, part.center().y - 24, w + 2, 44};
+            if (on_pattern)
+                ui.canvas().rect(box.inset(-4, -2), ui.theme().window);
+            else
+                name.color = value.color = ink_on(ui.theme().memory[category]);
+            ui.canvas().text_in({box.x, box.y, box.w, 18}, words, name);
+            ui.canvas().text_in({box.x, box.y + 19, box.w, 24}, amount, value);
+            return;
+        }
+    }
     TextStyle style = ui.style(11);
     const std::string figure = memory_text(bytes);
     const float w = ui.canvas().text_width(figure, style);
@@ -537,12 +619,13 @@ void draw_memory_bar(const Ink& ink, Rect bar, const StageMemory& s, double hbm,
     c.line({x_of(hbm), bar.y - 3}, {x_of(hbm), bar.bottom() + 3}, ink.theme.bad, 1, Dash::dashed);
 }
 
-void draw_single_bar(Ui& ui, Rect room, Scene& scene, const MemoryViewState& state) {
+void draw_single_bar(Ui& ui, Rect room, Scene& scene, const MemoryViewState& state, BarSize size) {
     const Memory& m = shown_memory(scene.evaluation);
     const StageMemory& s = m.stage.front();
     Canvas& c = ui.canvas();
-    const double most = std::max(m.hbm, state.hidden == 0 ? s.most() : shown_total(s, state.hidden)) * 1.02;
-    const Rect whole{room.x, room.y + 22, room.w, std::clamp(room.h - 44, 12.0f, 56.0f)};
+    const double most = std::max(
+        size.bytes, std::max(m.hbm, state.hidden == 0 ? s.most() : shown_total(s, state.hidden)) * 1.02);
+    const Rect whole{room.x, room.y + 22, room.w, held_between(room.h - 44, 12.0f, size.height)};
     const auto x_of = [&](double bytes) { return whole.x + static_cast<float>(bytes / most) * whole.w; };
     std::size_t hovered = kCategoryCount;
     const DrawnStage drawn = drawn_of(ui, s, state);
@@ -563,6 +646,11 @@ void draw_single_bar(Ui& ui, Rect room, Scene& scene, const MemoryViewState& sta
         hatch_over(ui.canvas(), ui.theme(), {line, whole.y, std::max(4.0f, end - line), whole.h});
     } else if (line - end > 3) {
         c.frame({end, whole.y, line - end, whole.h}, ui.theme().faint, 1, 0, Dash::dotted);
+        const std::string free = memory_text(m.hbm - at) + " free";
+        const TextStyle plain = ui.style(15, Tone::secondary);
+        const float from = std::max(end, x_of(s.most())) + 12, w = c.text_width(free, plain) + 2;
+        if (whole.h >= 64 && state.hidden == 0 && from + w < line - 8)
+            c.text_in({from, whole.y, line - 8 - from, whole.h}, free, plain, Align::center);
     }
     for (std::size_t i = 0; i < kCategoryCount; ++i)
         if (parts[i].w > 0)

@@ -6,6 +6,7 @@
 #include "app/ui/kit/row_chart.h"
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
+#include "core/explain/batch_room.h"
 #include "core/memory/memory_costs.h"
 #include "core/teach/wire_race.h"
 
@@ -25,6 +26,7 @@ struct MemoryViewState {
     MemoryPage page = MemoryPage::stages;
     std::int64_t microbatches = 0;  // that the rungs of ZeRO have instead of the plan's; 0: the plan's
     Kept<std::vector<SavingStep>> savings;                          // by revision
+    Kept<std::vector<BatchRoom>> rooms;                             // by revision
     Kept<ZeroRungs, std::pair<std::uint64_t, std::int64_t>> rungs;  // by revision and micro-batches
 };
 [[nodiscard]] std::optional<PlanEdit> draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene,
@@ -72,8 +74,13 @@ struct StageBars {
 // over the line of what the GPU has, and the range of its buffers. `whole` is what the bar's width stands
 // for.
 void draw_memory_bar(const Ink& ink, Rect bar, const StageMemory& s, double hbm, double whole);
-// Draws a single stage as a bar that lies over the whole width.
-void draw_single_bar(Ui& ui, Rect room, Scene& scene, const MemoryViewState& state);
+// Draws a single stage as a bar that lies over the whole width, which stands for so many bytes at least; the
+// bar is at most so high.
+struct BarSize {
+    double bytes = 0;
+    float height = 56;
+};
+void draw_single_bar(Ui& ui, Rect room, Scene& scene, const MemoryViewState& state, BarSize size = {});
 // Draws the bars from the left, `step` apart, with their totals, ranges and free room.
 StageBars draw_stage_bars(Ui& ui, Rect room, float step, Scene& scene, const MemoryViewState& state);
 

@@ -757,7 +757,10 @@ void name_rows(Ui& ui, const MeshPlace& m, const Scene& scene) {
     const MeshAxis* axis = names_rows(m.axes, m.layout);
     const Rect first = m.node(0);
     if (axis == nullptr || m.zoom != 1 || first.x - m.area.x < kRowNames - 4) return;
-    const std::string name = axis->kind == GroupKind::pp ? "stage" : axis_label(axis->kind);
+    const std::string name = axis->kind == GroupKind::pp             ? "stage"
+                             : axis->kind == GroupKind::dp_replicate ? "replica"
+                             : axis->kind == GroupKind::dp_shard     ? "shard"
+                                                                     : axis_label(axis->kind);
     const std::int64_t rows = m.layout.node.count / m.layout.row_nodes;
     const std::int64_t own =
         scene.selection.rank < 0 ? 0 : scene.selection.rank / (m.layout.row_nodes * m.layout.node.size);

@@ -305,6 +305,8 @@ void draw_part(Ui& ui, Rect square, const Part& p, Color ink, Color ground) {
     Rect held{square.x + w * static_cast<float>(p.column), square.y + h * static_cast<float>(p.row),
               std::max(w, 1.5f), std::max(h, 1.5f)};
     c.rect(square, ground);
+    // A whole weight says nothing that should stand out.
+    if (p.columns * p.rows == 1) ink = ui.theme().secondary;
     if (p.copied)
         c.pattern(held, Pattern::hatched, ink);
     else
