@@ -34,19 +34,18 @@ std::string words_of(const std::vector<BatchRoom>& rooms) {
     if (rooms.empty()) return {};
     const BatchRoom *largest = nullptr, *next = nullptr;
     for (const BatchRoom& r : rooms)
-        if (fits(r.fit))
+        if (r.fit == MemoryFit::yes)
             largest = &r, next = nullptr;
         else if (next == nullptr)
             next = &r;
-    if (largest == nullptr)
-        return sentence("no micro-batch fits: ", rooms.front().micro_batch, " needs ",
-                        memory_text(rooms.front().fullest.total()));
-    std::string out =
-        sentence("largest micro-batch that ", largest->fit == MemoryFit::yes ? "fits" : "may fit", ": ",
-                 largest->micro_batch);
-    if (next != nullptr)
-        out += sentence(" (", next->micro_batch, " would need ", memory_text(next->fullest.total()), ")");
-    return out;
+    const auto refused = [](const BatchRoom& r) {
+        const std::string bytes = memory_text(r.fullest.total());
+        return fits(r.fit) ? sentence(r.micro_batch, " may not fit: ", bytes)
+                           : sentence(r.micro_batch, " would need ", bytes);
+    };
+    if (largest == nullptr) return "no micro-batch surely fits: " + refused(*next);
+    return sentence("largest micro-batch that fits: ", largest->micro_batch)
+           + (next == nullptr ? std::string() : " (" + refused(*next) + ")");
 }
 
 }  // namespace pentamesh

@@ -650,10 +650,13 @@ void batch_row(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& state) {
         room.cut_top(20);
     }
     // It may be the answer to an open question.
-    if (is_low(ui) || scene.asked || !scene.evaluation.valid) return;
+    if (scene.asked || !scene.evaluation.valid) return;
     const std::string& largest =
         state.largest.get(state.revision, [&] { return words_of(batch_rooms(scene.plan)); });
-    if (!largest.empty()) put_paragraph(ui, room, largest, ui.small(), 16, 6);
+    if (largest.empty()) return;
+    constexpr float kRoomy = 940;  // of the window
+    if (ui.hovers(box)) ui.tooltip("Batch\n" + largest);
+    if (ui.frame().size.y >= kRoomy) put_paragraph(ui, room, largest, ui.small(), 16, 6);
 }
 
 std::string overlap_text(const Overlap& o) {

@@ -206,7 +206,7 @@ void draw_head(Ui& ui, Rect head_row, Rect& room, const Scene& scene, const Stag
     const TextStyle plain = ui.style(13, Tone::secondary);
     const std::string whose =
         m.stage.size() > 1 ? "fullest: stage " + std::to_string(m.peak_stage) + ", " : "each GPU: ";
-    std::string figure = memory_text(peak.total()) + " of " + capacity_text(m.hbm);
+    std::string figure = memory_text(peak.total()) + " of " + memory_text(m.hbm);
     const std::string over = m.fits() ? "" : overflow_text(m, peak);
     TextStyle bold = ui.title();
     if (m.fit() != MemoryFit::yes) bold.color = color_of(ui.theme(), m.fit());
@@ -343,8 +343,6 @@ std::optional<PlanEdit> draw_stages(Ui& ui, Rect head_row, Rect room, Scene& sce
     c.line({room.x - 6, line_y}, {room.x + std::max(step * static_cast<float>(n), 200.0f), line_y},
            ui.theme().bad, 1, Dash::dashed);
     c.text_in({axis.x, line_y - 9, axis.w - 8, 18}, memory_text(m.hbm), ui.small(), Align::left);
-    if (line_y + 25 < room.bottom())
-        c.text_in({axis.x, line_y + 7, axis.w - 8, 18}, bytes_text(m.hbm), ui.small(), Align::left);
     c.text_in({axis.x, labels.y, axis.w - 8, labels.h}, "stage", ui.small());
     return std::nullopt;
 }

@@ -316,7 +316,7 @@ std::string row_words(const Mesh& mesh, std::int64_t domain, std::int64_t row_no
     const DataUnit unit = data_unit_of(mesh, shards_parameters);
     const Factor &pp = mesh.dense[Axis::pp], &shard = mesh.dense[Axis::dp_shard];
     std::string node;
-    if (pp.size > 1 && pp.stride == domain) node = ", a node a stage";
+    if (pp.size > 1 && pp.stride == domain) node = ", a column a stage";
     std::int64_t covered = 1;
     bool data_outside = true;  // each rank of the model's axes lies inside those of the data's
     for (const Axis axis : mesh.order) {

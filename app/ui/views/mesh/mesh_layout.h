@@ -128,7 +128,7 @@ struct DataUnit {
     bool cut = false;
 };
 [[nodiscard]] DataUnit data_unit_of(const Mesh& mesh, bool shards_parameters);
-// "a row is a replica, a node a stage" for rows of so many nodes; empty where a row is no period.
+// "a row is a replica, a column a stage" for rows of so many nodes; empty where a row is no period.
 [[nodiscard]] std::string row_words(const Mesh& mesh, std::int64_t domain, std::int64_t row_nodes,
                                     bool shards_parameters);
 

@@ -441,7 +441,9 @@ void fill_scale_part(const ScaleInk& ink, Rect r, const ScalePart& part) {
 void name_axis(const ScaleInk& ink, Rect r, const ScalePart& part) {
     if (part.part != StepPart::exposed || ink.paper) return;
     const TextStyle style = ink.plain(ink_on(color_of(ink.theme, part.axis)));
-    const std::string_view name = name_of(part.axis);
+    // The shards of one weight lie over cp too; where both names have no room the one that cuts is enough.
+    std::string name = axis_label(part.axis);
+    if (part.axis == GroupKind::fsdp && ink.width(name, style) > r.w) name = name_of(Axis::dp_shard);
     if (r.h >= ink.line() && ink.width(name, style) <= r.w) ink.canvas.text_in(r, name, style, Align::center);
 }
 
