@@ -40,8 +40,8 @@ std::string words_of(const std::vector<BatchRoom>& rooms) {
             next = &r;
     const auto refused = [](const BatchRoom& r) {
         const std::string bytes = memory_text(r.fullest.total());
-        return fits(r.fit) ? sentence(r.micro_batch, " may not fit: ", bytes)
-                           : sentence(r.micro_batch, " would need ", bytes);
+        return r.fit != MemoryFit::no ? sentence(r.micro_batch, " may not fit: ", bytes)
+                                      : sentence(r.micro_batch, " would need ", bytes);
     };
     if (largest == nullptr) return "no micro-batch surely fits: " + refused(*next);
     return sentence("largest micro-batch that fits: ", largest->micro_batch)
