@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <csetjmp>
 #include <cstring>
 #include <exception>
 #include <png.h>
+#include <zlib.h>
 
 namespace pentamesh {
 
@@ -174,6 +176,106 @@ std::string encode_png(const Image& image, const std::vector<PngText>& text) {
     }
     guarded<&Writer::write>(w.failure, w);
     return std::move(w.out);
+}
+
+namespace {
+
+constexpr std::size_t kSignature = 8, kChunkFrame = 12;  // of a chunk: length, name and checksum
+
+std::string big_endian(std::uint32_t n, int bytes = 4) {
+    std::string out;
+    for (int i = bytes - 1; i >= 0; --i) out += static_cast<char>(n >> (8 * i) & 255U);
+    return out;
+}
+std::uint32_t number_at(std::string_view bytes, std::size_t at) {
+    std::uint32_t n = 0;
+    for (std::size_t i = 0; i < 4; ++i) n = n << 8U | static_cast<unsigned char>(bytes[at + i]);
+    return n;
+}
+std::string chunk_of(std::string_view name, std::string_view data) {
+    const std::string body = std::string(name) + std::string(data);
+    const auto sum = crc32(0, reinterpret_cast<const Bytef*>(body.data()), static_cast<uInt>(body.size()));
+    return big_endian(static_cast<std::uint32_t>(data.size())) + body
+           + big_endian(static_cast<std::uint32_t>(sum));
+}
+
+// Calls use(name, data, whole chunk) for each chunk of a PNG that was encoded here.
+template <typename F>
+void each_chunk(std::string_view png, F&& use) {
+    for (std::size_t at = kSignature; png.size() - at >= kChunkFrame;) {
+        const std::size_t length = number_at(png, at);
+        use(png.substr(at + 4, 4), png.substr(at + 8, length), png.substr(at, length + kChunkFrame));
+        at += length + kChunkFrame;
+    }
+}
+
+struct Cut {
+    int x = 0, y = 0;
+    Image image;
+};
+// Returns the rectangle of `now` that differs from `before`; a pixel where nothing does.
+Cut changed_part(const Image& before, const Image& now) {
+    int x0 = now.width, y0 = now.height, x1 = 0, y1 = 0;
+    const auto row = static_cast<std::size_t>(now.width) * 4;
+    for (int y = 0; y < now.height; ++y) {
+        const std::uint8_t *a = before.pixels.data() + static_cast<std::size_t>(y) * row,
+                           *b = now.pixels.data() + static_cast<std::size_t>(y) * row;
+        if (std::equal(b, b + row, a)) continue;
+        y0 = std::min(y0, y), y1 = y + 1;
+        const auto first = static_cast<int>(std::mismatch(b, b + row, a).first - b) / 4;
+        int last = now.width - 1;
+        while (last > first
+               && std::equal(b + static_cast<std::size_t>(last) * 4,
+                             b + static_cast<std::size_t>(last) * 4 + 4,
+                             a + static_cast<std::size_t>(last) * 4))
+            --last;
+        x0 = std::min(x0, first), x1 = std::max(x1, last + 1);
+    }
+    if (x0 >= x1) x0 = y0 = 0, x1 = y1 = 1;
+    Cut out{x0, y0, {x1 - x0, y1 - y0, {}}};
+    for (int y = y0; y < y1; ++y) {
+        const auto from =
+            now.pixels.begin() + static_cast<std::ptrdiff_t>((static_cast<std::size_t>(y) * row)) + x0 * 4;
+        out.image.pixels.insert(out.image.pixels.end(), from, from + (x1 - x0) * 4);
+    }
+    return out;
+}
+
+}  // namespace
+
+std::string encode_moving_png(const std::vector<MovingFrame>& frames, const std::vector<PngText>& text) {
+    std::string out;
+    std::uint32_t sequence = 0;
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+        const Cut cut =
+            i == 0 ? Cut{0, 0, frames[0].image} : changed_part(frames[i - 1].image, frames[i].image);
+        const std::string png = encode_png(cut.image, i == 0 ? text : std::vector<PngText>{});
+        const auto milliseconds = static_cast<std::uint32_t>(std::lround(frames[i].seconds * 1000));
+        // It is drawn over what stands there, and stays: dispose none, blend source.
+        const auto control = [&] {
+            return chunk_of("fcTL",
+                            big_endian(sequence++) + big_endian(static_cast<std::uint32_t>(cut.image.width))
+                                + big_endian(static_cast<std::uint32_t>(cut.image.height))
+                                + big_endian(static_cast<std::uint32_t>(cut.x))
+                                + big_endian(static_cast<std::uint32_t>(cut.y)) + big_endian(milliseconds, 2)
+                                + big_endian(1000, 2) + std::string(2, '\0'));
+        };
+        if (i == 0) out = png.substr(0, kSignature);
+        bool begun = false;
+        each_chunk(png, [&](std::string_view name, std::string_view data, std::string_view whole) {
+            if (name == "IDAT" && !begun) out += control(), begun = true;
+            if (i > 0) {
+                if (name == "IDAT") out += chunk_of("fdAT", big_endian(sequence++) + std::string(data));
+                return;
+            }
+            if (name == "IEND") return;
+            out += whole;
+            if (name == "IHDR")
+                out +=
+                    chunk_of("acTL", big_endian(static_cast<std::uint32_t>(frames.size())) + big_endian(0));
+        });
+    }
+    return out.empty() ? out : out + chunk_of("IEND", {});
 }
 
 namespace {

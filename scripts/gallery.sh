@@ -11,6 +11,7 @@ mkdir -p docs/gallery
 "$program" screenshot llama-3-70b-3d --view shards --page parameters --rank 11 --size 1600x900 -o docs/shards.png
 "$program" screenshot llama-3.1-405b-16k --view search --size 1600x900 -o docs/search.png
 "$program" compare llama-3.1-405b-16k llama-3.1-405b-8k -o docs/compare.png
+"$program" screenshot llama-3-70b-3d --edit layout.tp=4 --edit layout.dp_shard=16 --size 1280x720 -o docs/edit.png
 
 cat >docs/gallery.md <<'END'
 # Gallery

@@ -294,7 +294,7 @@ struct ScreenshotOptions {
     PlanArgument plan;
     std::string file, view, page, size = "1600x900", theme = "dark", axis;
     std::string scene, select;
-    std::vector<std::string> run;
+    std::vector<std::string> run, edit;
     double scale = 1, text = 1;
     bool outlines = false, no_title = false, no_caption = false;
     std::int64_t rank = -1;
@@ -393,6 +393,14 @@ int screenshot(const Context& context, const ScreenshotOptions& options) {
     if (!options.run.empty()) set_run(context, options, plan, request);
     if (!options.scene.empty() || !options.select.empty()) set_scene(context, options, plan, request);
     if (!options.page.empty()) set_page(options, request);
+    if (!options.edit.empty()) {
+        PlanArgument edited = options.plan;
+        edited.sets.insert(edited.sets.end(), options.edit.begin(), options.edit.end());
+        request.after = load_plan(context, edited);
+        // A title that the edit makes untrue is not shown before it either.
+        plan.name = request.after->name, plan.notes = request.after->notes;
+        request.after_words = join(options.edit, ", ");
+    }
     std::string ending = std::filesystem::path(options.file).extension().string();
     if (!ending.empty()) ending.erase(0, 1);
     write_file(options.file,
@@ -436,6 +444,10 @@ void add_screenshot(Options& app, Context& context) {
         .type_name("FILE");
     app.add_option("--select", options.select,
                    "what is selected: \"rank 5\", \"memory activations, stage 2\"");
+    app.add_option("--edit", options.edit,
+                   "a field as in --set: the dashboard as a PNG that moves while the plan is edited so; may "
+                   "be repeated")
+        .type_name("POINTER=VALUE");
 }
 
 }  // namespace pentamesh::cli

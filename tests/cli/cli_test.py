@@ -1396,6 +1396,22 @@ class Results(unittest.TestCase):
 
 
 class Pictures(unittest.TestCase):
+    def test_a_picture_moves_with_an_edit(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "edit.png")
+            edit = ["--edit", "layout.tp=1", "--edit", "layout.dp_shard=4", "--size", "800x500"]
+            status, _, err = run("screenshot", "mesh-8", *edit, "-o", file)
+            if status == 3 and "EGL" in err:
+                self.skipTest(err)
+            self.assertEqual(status, 0, err)
+            with open(file, "rb") as f:
+                data = f.read()
+            self.assertGreater(data.count(b"fcTL"), 3)
+            self.assertEqual(run("report", file, "--json")[0], 0)  # the plan before the edit stands in it
+            status, _, err = run("screenshot", "mesh-8", *edit, "--view", "mesh", "-o", file)
+            self.assertEqual(status, 2)
+            self.assertIn("dashboard", err)
+
     def test_words_are_whole_in_a_picture_as_pdf(self):
         # A reader of PDF parts words where letters stand apart: a narrow "1" in the middle of its column did so.
         if shutil.which("pdftotext") is None:

@@ -1,8 +1,11 @@
 #include "core/base/files.h"
 #include "render/png.h"
 
+#include <algorithm>
+#include <array>
 #include <doctest/doctest.h>
 #include <random>
+#include <zlib.h>
 
 using namespace pentamesh;
 
@@ -94,4 +97,76 @@ TEST_CASE(
         read_png_text(encode_png(noise(2, 2), {{"pentamesh.plan", large}}), "pentamesh.plan").has_value());
     const std::string most(std::size_t{7} << 20U, ' ');
     CHECK(read_png_text(encode_png(noise(2, 2), {{"pentamesh.plan", most}}), "pentamesh.plan") == most);
+}
+
+TEST_CASE(
+    "a moving PNG holds each picture as what changed, and its first for readers that know no movement") {
+    Image first{40, 30, std::vector<std::uint8_t>(40 * 30 * 4, 255)};
+    const auto dot = [](Image& image, int x, int y, std::uint8_t value) {
+        for (int c = 0; c < 3; ++c)
+            image.pixels[static_cast<std::size_t>((y * image.width + x) * 4 + c)] = value;
+    };
+    Image second = first, third;
+    dot(second, 3, 4, 10), dot(second, 20, 25, 90);
+    third = second;
+    dot(third, 39, 29, 7);
+    const std::vector<MovingFrame> frames{{first, 1.5}, {second, 0.1}, {second, 0.1}, {third, 2}};
+    const std::string png = encode_moving_png(frames, {{"pentamesh.plan", "{}"}});
+    CHECK(decode_png(png).pixels == first.pixels);
+    CHECK(read_png_text(png, "pentamesh.plan") == "{}");
+
+    // Reads the chunks as the standard has them: each picture is the one before with a part drawn over it.
+    const auto number = [](std::string_view b, std::size_t at, std::size_t bytes = 4) {
+        std::uint32_t n = 0;
+        for (std::size_t i = 0; i < bytes; ++i) n = n << 8U | static_cast<unsigned char>(b[at + i]);
+        return n;
+    };
+    const std::string plain = encode_png(first, {});
+    const auto as_png = [&](std::uint32_t w, std::uint32_t h, const std::string& data) {
+        const auto chunk = [](const std::string& name, const std::string& body) {
+            const auto big = [](std::uint32_t n) {
+                return std::string{static_cast<char>(n >> 24U), static_cast<char>(n >> 16U),
+                                   static_cast<char>(n >> 8U), static_cast<char>(n)};
+            };
+            const std::string named = name + body;
+            const auto sum =
+                crc32(0, reinterpret_cast<const Bytef*>(named.data()), static_cast<uInt>(named.size()));
+            return big(static_cast<std::uint32_t>(body.size())) + named
+                   + big(static_cast<std::uint32_t>(sum));
+        };
+        std::string head;
+        for (const std::uint32_t n : {w, h})
+            for (int shift = 24; shift >= 0; shift -= 8) head += static_cast<char>(n >> shift & 255U);
+        return plain.substr(0, 8) + chunk("IHDR", head + plain.substr(24, 5)) + chunk("IDAT", data)
+               + chunk("IEND", "");
+    };
+    Image seen = first;
+    std::uint32_t sequence = 0, all = 0;
+    std::size_t shown = 0;
+    std::array<std::uint32_t, 4> place{};  // width, height, x, y
+    for (std::size_t at = 8; at < png.size();) {
+        const std::size_t length = number(png, at);
+        const std::string name = png.substr(at + 4, 4), data = png.substr(at + 8, length);
+        at += length + 12;
+        if (name == "acTL") all = number(data, 0);
+        if (name == "fcTL") {
+            CHECK(number(data, 0) == sequence++);
+            for (std::size_t i = 0; i < 4; ++i) place[i] = number(data, 4 + 4 * i);
+            const double seconds = static_cast<double>(number(data, 20, 2)) / number(data, 22, 2);
+            CHECK(seconds == doctest::Approx(frames[shown].seconds));
+            CHECK(seen.pixels == frames[shown == 0 ? 0 : shown - 1].image.pixels);
+            ++shown;
+        }
+        if (name != "fdAT") continue;
+        CHECK(number(data, 0) == sequence++);
+        const Image part = decode_png(as_png(place[0], place[1], data.substr(4)));
+        for (std::uint32_t y = 0; y < place[1]; ++y)
+            std::copy_n(part.pixels.begin() + static_cast<std::ptrdiff_t>(y) * part.width * 4, part.width * 4,
+                        seen.pixels.begin()
+                            + (static_cast<std::ptrdiff_t>(place[3] + y) * seen.width + place[2]) * 4);
+    }
+    CHECK(all == frames.size());
+    CHECK(shown == frames.size());
+    CHECK(seen.pixels == third.pixels);
+    CHECK(place == std::array<std::uint32_t, 4>{1, 1, 39, 29});  // only what changed
 }

@@ -251,6 +251,8 @@ void refuse_unfit(const PictureRequest& request, std::string_view ending) {
         throw Error(ErrorKind::usage, "", "", "a picture is " + picture_limits_words());
     if (!(request.scale >= 0.5f && request.scale <= 8))
         throw Error(ErrorKind::usage, "", "", "a scale is 0.5 to 8");
+    if (request.after && (ending != "png" || request.view != kDashboardName))
+        throw Error(ErrorKind::usage, "", "", "only a PNG of the dashboard moves with an edit");
     const Vec2 drawn = request.size * (1 / request.text);
     if (!(request.text >= kLeastType && request.text <= kMostType) || drawn.x < kLeastPicture.x
         || (!as_high && drawn.y < kLeastPicture.y))
@@ -360,6 +362,33 @@ std::string plan_inside(const Presets& presets, const Plan& plan, const PictureR
     return write_plan(written);
 }
 
+// Takes the pictures of an edit: the window before, how what it shows glides, the outlines of before, and the
+// window after.
+std::vector<MovingFrame> frames_of_edit(Shell& shell, Offscreen& surface, const PictureRequest& request) {
+    constexpr double kBefore_s = 1.6, kAfter_s = 2.4, kEach_s = 0.1, kGlide_s = 0.8, kOutlines_s = 1.2,
+                     kSettled_s = 4;
+    std::vector<MovingFrame> out;
+    double at_s = 1;
+    const auto take = [&](double seconds) {
+        surface.frame({}, at_s, [&](const FrameInfo& info) { shell.frame(info); });
+        out.push_back({surface.read(), seconds});
+    };
+    take(kBefore_s);
+    shell.edit_plan(*request.after, request.after_words);
+    const double edited_s = at_s;
+    for (; at_s < edited_s + kGlide_s; at_s += kEach_s) take(kEach_s);
+    take(kOutlines_s);
+    at_s = edited_s + kSettled_s;
+    const auto wait = [&](int count) {
+        for (int i = 0; i < count; ++i)
+            surface.frame({}, at_s += 1 / 60.0, [&](const FrameInfo& info) { shell.frame(info); });
+    };
+    wait(2);
+    settle(shell, wait);
+    take(kAfter_s);
+    return out;
+}
+
 std::string draw_picture(const Presets& presets, const Plan& plan, const PictureRequest& request,
                          std::string_view ending, const FontFiles& fonts) {
     if (request.view == kReview) return picture_of_review(presets, plan, request, ending, fonts);
@@ -416,7 +445,9 @@ std::string draw_picture(const Presets& presets, const Plan& plan, const Picture
         surface.frame({}, 2 / 60.0, [&](const FrameInfo& info) { draw(info, request.onto); });
         return {};
     }
-    if (!vector) return encode_png(surface.read(), {{"Title", title_of(plan)}, {"pentamesh.plan", text}});
+    const std::vector<PngText> words{{"Title", title_of(plan)}, {"pentamesh.plan", text}};
+    if (shell && request.after) return encode_moving_png(frames_of_edit(*shell, surface, request), words);
+    if (!vector) return encode_png(surface.read(), words);
     const PageFormat format = ending == "pdf"    ? PageFormat::pdf
                               : request.outlines ? PageFormat::svg_outlines
                                                  : PageFormat::svg;

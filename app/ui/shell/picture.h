@@ -65,6 +65,8 @@ struct PictureRequest {
     Page* onto = nullptr;                  // drawn on what it has open, and no bytes are given back
     bool* fits = nullptr;                  // gets whether it has room for all; without room nothing is drawn
     std::shared_ptr<const RealRun> run{};  // of the plan; a screen has its own
+    std::optional<Plan> after{};   // of the whole window as PNG: it moves while this takes the plan's place
+    std::string after_words{};     // what the edit is called
     std::optional<Screen> screen;  // drawn as it stands there: its selection, theme and the views' own states
 };
 // Returns the bytes of a PNG, SVG or PDF file, by the ending, with the plan inside. Throws an error for a
