@@ -445,7 +445,7 @@ Effects draw_plan_panel(Ui& ui, Rect panel, Scene& scene, PlanPanelState& state)
 }
 
 Effects draw_plan_rail(Ui& ui, Rect rail, Scene& scene, PlanPanelState& state) {
-    constexpr float kName = 20, kFactor = 24, kGap = 6, kFoot = 30;
+    constexpr float kName = 20, kFactor = 24, kBelow = 6, kFoot = 30;
     const Rect foot = rail.cut_bottom(kFoot);
     MaybeEdit edit;
     {
@@ -458,7 +458,7 @@ Effects draw_plan_rail(Ui& ui, Rect rail, Scene& scene, PlanPanelState& state) {
             MaybeEdit stepped = axis_factor(ui, factor, axis, scene.plan, state);
             if (!edit) edit = stepped ? std::move(stepped) : std::move(toggled);
             number_message(ui, room, name_of(axis), state.numbers);
-            room.cut_top(kGap);
+            room.cut_top(kBelow);
         }
     }
     if (edit) state.numbers.forget_refusal();
