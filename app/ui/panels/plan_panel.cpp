@@ -445,15 +445,15 @@ Effects draw_plan_panel(Ui& ui, Rect panel, Scene& scene, PlanPanelState& state)
 }
 
 Effects draw_plan_rail(Ui& ui, Rect rail, Scene& scene, PlanPanelState& state) {
-    constexpr float kName = 20, kFactor = 24, kBelow = 6, kFoot = 30;
+    constexpr float kAxisLine = 20, kFactor = 24, kBelow = 6, kFoot = 30;
     const Rect foot = rail.cut_bottom(kFoot);
     MaybeEdit edit;
     {
         ScrollArea area(ui, "plan", rail, state.scroll, {.pad = {10, 8}});
         Rect& room = area.room;
         for (const Axis axis : kRows) {
-            const Rect name = room.cut_top(kName), factor = room.cut_top(kFactor);
-            const Rect whole{name.x, name.y, name.w, kName + kFactor};
+            const Rect name = room.cut_top(kAxisLine), factor = room.cut_top(kFactor);
+            const Rect whole{name.x, name.y, name.w, kAxisLine + kFactor};
             MaybeEdit toggled = axis_toggle(ui, name, whole, axis, scene);
             MaybeEdit stepped = axis_factor(ui, factor, axis, scene.plan, state);
             if (!edit) edit = stepped ? std::move(stepped) : std::move(toggled);

@@ -239,7 +239,7 @@ constexpr LaneLooks kLaneLooks[] = {
     {22, 14, 7, false, false, false, true}, {22, 14, 7, false, false, false, false}};
 
 constexpr LaneLooks kSmallLanes{24, 13, 6, false, false, false, false};
-constexpr float kCardRadius = 6, kSmallGap = 4, kCardWords = 20, kCardPad = 12;
+constexpr float kCardRadius = 6, kCardGap = 4, kCardWords = 20, kCardPad = 12;
 
 std::string short_name(const std::string& unit) {
     if (unit == "embedding") return "emb";
@@ -416,7 +416,7 @@ class LaneDrawer {
         compute_ = room.cut_top(looks_.compute);
         for (std::size_t i = 0; i < rows_.size(); ++i) {
             room.cut_top(i > 0 && rows_[i].lane == rows_[i - 1].lane ? kRowGap
-                         : small_                                    ? kSmallGap
+                         : small_                                    ? kCardGap
                                                                      : kLaneGap);
             rows_[i].place = room.cut_top(height_of(rows_[i], looks_));
         }
@@ -854,7 +854,7 @@ float lanes_card_height(const LanePicture& p) {
             used[static_cast<std::size_t>(*piece.lane)][static_cast<std::size_t>(row_kind(piece))] = true;
     float h = 2 * kCardPad + 2 * kCardWords + kPhaseLine + kSmallLanes.compute;
     for (const auto& lane : used)
-        for (const bool row : lane) h += row ? kSmallLanes.row + kSmallGap : 0.0f;
+        for (const bool row : lane) h += row ? kSmallLanes.row + kCardGap : 0.0f;
     return h;
 }
 
