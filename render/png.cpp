@@ -199,11 +199,12 @@ std::string chunk_of(std::string_view name, std::string_view data) {
            + big_endian(static_cast<std::uint32_t>(sum));
 }
 
-// Calls use(name, data, whole chunk) for each chunk of a PNG that was encoded here.
+// Calls use(name, data, whole chunk) for each chunk that a PNG holds whole.
 template <typename F>
 void each_chunk(std::string_view png, F&& use) {
     for (std::size_t at = kSignature; png.size() - at >= kChunkFrame;) {
         const std::size_t length = number_at(png, at);
+        if (length > png.size() - at - kChunkFrame) break;
         use(png.substr(at + 4, 4), png.substr(at + 8, length), png.substr(at, length + kChunkFrame));
         at += length + kChunkFrame;
     }
@@ -283,19 +284,13 @@ namespace {
 // Returns the picture up to its pixels, with the texts that stand behind them before them; empty: there are
 // none.
 std::string texts_before_pixels(std::string_view bytes) {
-    constexpr std::size_t kFrame = 12;  // length, name and checksum
     std::string_view pixels;
     std::string head, texts;
-    for (std::size_t at = 8; bytes.size() - at >= kFrame;) {
-        std::size_t length = kFrame;
-        for (std::size_t i = 0; i < 4; ++i)
-            length += std::size_t{static_cast<unsigned char>(bytes[at + i])} << (24 - 8 * i);
-        if (length > bytes.size() - at) break;
-        const std::string_view chunk = bytes.substr(at, length), name = chunk.substr(4, 4);
-        at += length;
-        if (name == "IDAT" && pixels.empty()) head = bytes.substr(0, at - length), pixels = chunk;
+    each_chunk(bytes, [&](std::string_view name, std::string_view, std::string_view chunk) {
+        if (name == "IDAT" && pixels.empty())
+            head = bytes.substr(0, static_cast<std::size_t>(chunk.data() - bytes.data())), pixels = chunk;
         if (!pixels.empty() && (name == "tEXt" || name == "zTXt" || name == "iTXt")) texts += chunk;
-    }
+    });
     return texts.empty() ? "" : head + texts + std::string(pixels);
 }
 

@@ -1,5 +1,6 @@
 #include "core/base/files.h"
 #include "render/png.h"
+#include "tests/near.h"
 
 #include <algorithm>
 #include <array>
@@ -8,6 +9,7 @@
 #include <zlib.h>
 
 using namespace pentamesh;
+using test::near;
 
 namespace {
 
@@ -153,7 +155,7 @@ TEST_CASE(
             CHECK(number(data, 0) == sequence++);
             for (std::size_t i = 0; i < 4; ++i) place[i] = number(data, 4 + 4 * i);
             const double seconds = static_cast<double>(number(data, 20, 2)) / number(data, 22, 2);
-            CHECK(seconds == doctest::Approx(frames[shown].seconds));
+            CHECK(seconds == near(frames[shown].seconds));
             CHECK(seen.pixels == frames[shown == 0 ? 0 : shown - 1].image.pixels);
             ++shown;
         }

@@ -651,12 +651,14 @@ void batch_row(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& state) {
     }
     // It may be the answer to an open question.
     if (scene.asked || !scene.evaluation.valid) return;
+    constexpr float kRoomy = 940;  // of the window
+    const bool hovered = ui.hovers(box), roomy = ui.frame().size.y >= kRoomy;
+    if (!hovered && !roomy) return;  // it takes evaluations, which a drag would pay for each edit
     const std::string& largest =
         state.largest.get(state.revision, [&] { return words_of(batch_rooms(scene.plan)); });
     if (largest.empty()) return;
-    constexpr float kRoomy = 940;  // of the window
-    if (ui.hovers(box)) ui.tooltip("Batch\n" + largest);
-    if (ui.frame().size.y >= kRoomy) put_paragraph(ui, room, largest, ui.small(), 16, 6);
+    if (hovered) ui.tooltip("Batch\n" + largest);
+    if (roomy) put_paragraph(ui, room, largest, ui.small(), 16, 6);
 }
 
 std::string overlap_text(const Overlap& o) {

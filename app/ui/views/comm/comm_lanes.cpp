@@ -264,23 +264,11 @@ class LaneDrawer {
     float draw(Rect room) {
         const Rect whole = room;
         draw_words(room);
-        float names = c_.text_width("compute", name_style(true));
-        for (const LaneRow& r : rows_)
-            names = std::max(names, c_.text_width(lane_words(r.lane), name_style(true)));
-        names = std::min(std::max(names + 16, 84.0f), room.w * 0.25f);
-        names_ = {room.x, 0, names - 12, 0};
-        lanes_ = {room.x + names, 0, room.w - names - 1, 0};
-        windows_ = WindowChooser(p_, computes_, lanes_.w).choose(lanes_.x);
-        if (windows_.window.empty()) return room.y - whole.y;
+        if (!lay_columns(room, {.least = 84, .around = 16, .gap = 12, .right = 1})) return room.y - whole.y;
         lay_out_legend(room);
         choose_looks(room);
         place_rows(room);
-        draw_tracks();
-        draw_compute();
-        for (const LaneRow& r : rows_) draw_row(r);
-        draw_names();
-        draw_breaks_between();
-        draw_phases();
+        draw_lanes();
         if (looks_.marks) draw_marks(room);
         if (looks_.legend) draw_legend(room);
         if (looks_.assumed) {
@@ -295,15 +283,30 @@ class LaneDrawer {
     void draw_small(Rect room) {
         small_ = true;
         looks_ = kSmallLanes;
-        float names = c_.text_width("compute", name_style(false));
-        for (const LaneRow& r : rows_)
-            names = std::max(names, c_.text_width(lane_words(r.lane), name_style(false)));
-        names = std::min(names + 14, room.w * 0.25f);
-        names_ = {room.x, 0, names - 10, 0};
-        lanes_ = {room.x + names, 0, room.w - names, 0};
-        windows_ = WindowChooser(p_, computes_, lanes_.w).choose(lanes_.x);
-        if (windows_.window.empty()) return;
+        if (!lay_columns(room, {.least = 0, .around = 14, .gap = 10, .right = 0})) return;
         place_rows(room);
+        draw_lanes();
+    }
+    [[nodiscard]] std::optional<GroupKind> clicked() const { return clicked_; }
+
+  private:
+    // Room around the names of the lanes: at least so wide, so much more than the words, between them and the
+    // lanes, and right of these.
+    struct NameRoom {
+        float least, around, gap, right;
+    };
+    // Parts the names from the lanes, and chooses what is seen of these. Returns false if nothing is.
+    bool lay_columns(Rect room, NameRoom around) {
+        float names = c_.text_width("compute", name_style(true));
+        for (const LaneRow& r : rows_)
+            names = std::max(names, c_.text_width(lane_words(r.lane), name_style(true)));
+        names = std::min(std::max(names + around.around, around.least), room.w * 0.25f);
+        names_ = {room.x, 0, names - around.gap, 0};
+        lanes_ = {room.x + names, 0, room.w - names - around.right, 0};
+        windows_ = WindowChooser(p_, computes_, lanes_.w).choose(lanes_.x);
+        return !windows_.window.empty();
+    }
+    void draw_lanes() {
         draw_tracks();
         draw_compute();
         for (const LaneRow& r : rows_) draw_row(r);
@@ -311,9 +314,6 @@ class LaneDrawer {
         draw_breaks_between();
         draw_phases();
     }
-    [[nodiscard]] std::optional<GroupKind> clicked() const { return clicked_; }
-
-  private:
     void find_rows() {
         std::array<std::array<bool, 4>, kEnumCount<TrafficLane>> used{};
         for (const LanePiece& p : p_.pieces) {
