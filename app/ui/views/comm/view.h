@@ -103,8 +103,8 @@ struct CommLanesState {
 // uses. A click on a call selects its axis.
 float draw_comm_lanes(Ui& ui, Rect room, Scene& scene, CommLanesState& state, std::uint64_t revision);
 
-// Draws the small form: a card with a title, the lanes and one line of words; `height_of` says how high it
-// is.
+// Draws the small form: a card with a title, the lanes and one line of words; lanes_card_height says how high
+// it is.
 [[nodiscard]] float lanes_card_height(const LanePicture& picture);
 // `key` says what leads on.
 void draw_lanes_card(Ui& ui, Rect card, const Scene& scene, const LanePicture& picture, std::string_view key);
