@@ -471,6 +471,8 @@ Answer answer_lanes(const Context&, const Plan& plan, const OnPlan<LanesOptions>
               {"waits_s", picture->waits_s},
               {"hidden_s", picture->hidden_s},
               {"slowed_by_traffic_s", picture->slowed_s},
+              {"paired_share", picture->paired ? Json(picture->paired_share) : Json()},
+              {"alone_end_s", picture->paired ? Json(picture->alone.front().end_s) : Json()},
               {"lanes", std::move(lanes)},
               {"blocks", std::move(blocks)}};
     const std::string of_stage = sentence("stage ", picture->stage);
@@ -481,6 +483,7 @@ Answer answer_lanes(const Context&, const Plan& plan, const OnPlan<LanesOptions>
                                  : sentence("One micro-batch of ", of_stage),
                  {picture->title, picture->sentence, picture->assumed},
                  {}};
+    if (picture->paired) head.lines.insert(head.lines.begin(), picture->alone.front().title);
     for (const LaneMark& m : picture->marks) head.lines.push_back(m.what + ": " + m.why + ".");
     Document d{title_of(plan), {std::move(head)}};
     d.sections.push_back({"On the lanes", {}, table});

@@ -38,6 +38,7 @@ class PassDrawer {
             hides ? replay_lanes(all, traffic_.rules(), blocks) : replay_one_by_one(all, blocks);
         for (const LaneBlock& b : blocks) out_.pieces.push_back(piece(b, forward, from_s));
         mark_ends(forward, from_s, times);
+        if (forward && !out_.once) mark_layer(blocks, from_s);
         out_.waits_s += times.waits();
         out_.slowed_s += times.slowed;
         for (const LaneBlock& b : blocks)
@@ -109,6 +110,27 @@ class PassDrawer {
             if (o.time_s > most) most = o.time_s, axis = o.group;
         }
         return axis;
+    }
+    // Marks a layer between others, which go as it does.
+    void mark_layer(const std::vector<LaneBlock>& blocks, double from_s) {
+        constexpr std::int64_t kShown = 2;  // the third unit: the embedding and the first layer are apart
+        double before_s = -1, start_s = 0, end_s = 0;
+        for (const LaneBlock& b : blocks)
+            if (b.computes && b.unit == kShown - 1)
+                before_s = b.end;
+            else if (b.computes && b.unit == kShown)
+                start_s = b.start, end_s = b.end;
+        constexpr std::size_t kLeastUnits = 6;
+        const bool sends = std::any_of(blocks.begin(), blocks.end(), [](const LaneBlock& b) {
+            return !b.computes && !b.own && b.end > b.start;
+        });
+        if (!sends || before_s < 0 || end_s <= before_s || names_.size() < kLeastUnits) return;
+        const double waits = start_s - before_s;
+        out_.marks.push_back({from_s + before_s, from_s + end_s,
+                              "a layer like the others: " + time_text(end_s - before_s, Zeros::kept),
+                              waits > 1e-3 * (end_s - before_s)
+                                  ? time_text(waits, Zeros::kept) + " of it waits for its weights"
+                                  : "its weights are there in time"});
     }
     void mark_ends(bool forward, double from_s, const LaneTimes& times) {
         const double gathers = times.because[LaneCall::gather][WaitsBecause::nothing_to_hide_behind];

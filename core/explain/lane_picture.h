@@ -27,8 +27,8 @@ struct LanePiece {
     LaneCall call = LaneCall::gather;
     GroupKind axis =
         GroupKind::dp;  // of a call: the axis with most bytes of this kind on that lane; of `own` likewise
-    std::string
-        unit;  // "layer 3", "embedding", "head", "bucket 2 of chunk 1"; of one layer "experts", "dispatch"
+    // "layer 3", "embedding", "head", "bucket 2 of chunk 1"; of one layer "experts", "dispatch"
+    std::string unit;
     std::string what;  // of a call: "gather", "dispatch of tokens to experts"
     bool forward = true;
     double start_s = 0, end_s = 0;
@@ -49,12 +49,18 @@ struct LanePicture {
     double forward_s = 0, end_s = 0;  // the backward begins at forward_s
     double waits_s = 0, hidden_s = 0,
            slowed_s = 0;  // of data parallelism's calls, or of one layer's; compute next to any traffic
-    EnumArray<TrafficLane, int> tier{};  // whose name each lane has
-    std::vector<LanePiece> pieces;       // in order of issue, the forward's first
-    std::vector<LaneMark> marks;         // in order of time
-    std::string title;                   // "The network card is the wall: compute waits 0.79 s of 3.74 s."
-    std::string sentence;  // "Of 0.90 s of gathers and reductions a micro-batch 0.88 s hide; ..."
-    std::string assumed;   // what of this is the program's and what a replay's
+    EnumArray<TrafficLane, int> tier{};       // whose name each lane has
+    EnumArray<TrafficLane, double> busy_s{};  // of one layer: its calls have the lane
+    // Here one layer's forward runs together with another micro-batch's backward, both from 0 on; `alone` has
+    // the same two passes one after the other.
+    bool paired = false;
+    double paired_share = 0;  // of the passes of a step that run so
+    std::vector<LanePicture> alone;
+    std::vector<LanePiece> pieces;  // in order of issue, the forward's first
+    std::vector<LaneMark> marks;    // in order of time
+    std::string title;              // "The network card is the wall: compute waits 0.79 s of 3.74 s."
+    std::string sentence;           // "Of 0.90 s of gathers and reductions a micro-batch 0.88 s hide; ..."
+    std::string assumed;            // what of this is the program's and what a replay's
 };
 
 // `stage` is a device of the pipeline; below 0: the one that works longest. It is empty where the plan has no
@@ -64,8 +70,9 @@ struct LanePicture {
 
 // Shows one layer of a stage, forward and backward, part by part, with its own calls (tp, cp, ep). It is of
 // the type whose calls wait longest there; nothing if no layer of the stage has calls. What a call waits is
-// what the step's estimate says of it (CoveredTimes); the two passes end as the estimate's do. A call that
-// hides behind another micro-batch stands next to the parts that it hides behind, one call after the other.
+// what the step's estimate says of it (CoveredTimes); the two passes end as the estimate's do. Where calls
+// hide behind another micro-batch it is a pair (core/step/pair.h has the order); the estimate is then the
+// mean of the pair and of the passes without a partner.
 [[nodiscard]] std::optional<LanePicture> layer_picture(const Plan& plan, const Evaluation& evaluation,
                                                        int stage = -1);
 

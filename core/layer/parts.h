@@ -39,6 +39,28 @@ inline constexpr double kFlashBackward = 2.5;  // five products for two, Dao et 
 enum class LayerPass : std::uint8_t { forward, backward };
 enum class LayerPart : std::uint8_t { mixer, mlp, shared_experts, experts };
 
+// Returns true for a kernel that works on tokens after they were sent to their experts.
+[[nodiscard]] inline bool is_routed(LayerPart part, What kernel) {
+    if (part != LayerPart::experts) return false;
+    switch (kernel) {
+    case What::gate_and_up_of_the_experts:
+    case What::down_of_the_experts:
+    case What::activation_function: return true;
+    default: return false;
+    }
+}
+// Returns true for a call of the ep axis that brings tokens or gradients to the experts; the others bring
+// them back.
+[[nodiscard]] inline bool goes_to_experts(What call) {
+    switch (call) {
+    case What::dispatch_of_tokens_to_experts:
+    case What::dispatch_of_output_gradients:
+    case What::tokens_to_all_ranks_of_experts:
+    case What::output_gradients_to_all_ranks_of_experts: return true;
+    default: return false;
+    }
+}
+
 // This is a collective that one layer makes for one micro-batch.
 struct LayerCall {
     What what = What::none;

@@ -211,6 +211,7 @@ LayerTime time_layer(const Plan& plan, const LayerType& type, const KernelList& 
         if (k.fused) continue;
         (k.part == LayerPart::mixer || k.on_stream ? t.mixer : t.mlp) += own;
         if (k.rate == LayerRate::core) t.attention += own;
+        if (is_routed(k.part, k.what)) t.experts += own;
         if (k.rate == LayerRate::core || k.rate == LayerRate::scan) t.mixing += own.total();
         if (k.rate == LayerRate::none) t.moving += own.total();
     }

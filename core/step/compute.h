@@ -70,9 +70,9 @@ struct LayerLaunches {
 };
 
 // This is one layer of a type. `attention` is the attention core, part of `mixer`; `mlp` is dense MLP and
-// experts.
+// experts; `experts` is a part of it, the work on tokens that were sent to them.
 struct LayerTime {
-    PassTime all, attention, mixer, mlp;
+    PassTime all, attention, mixer, mlp, experts;
     ModuleTimes module{};
     LayerLaunches launches;         // of the forward; the backward has twice as many, and no sync
     double mixing = 0, moving = 0;  // seconds of `all`: cores and scans; kernels that only move bytes

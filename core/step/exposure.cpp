@@ -91,7 +91,8 @@ HiddenBehind behind(Cover c) {
     case Cover::core: return HiddenBehind::attention_core;
     case Cover::mixer:
     case Cover::mlp: return HiddenBehind::products_beside;
-    case Cover::layer: return HiddenBehind::another_microbatch;
+    case Cover::to_experts:
+    case Cover::from_experts: return HiddenBehind::another_microbatch;
     case Cover::none: break;
     }
     return HiddenBehind::none;
@@ -106,9 +107,15 @@ Cover cover_of(const Operation& o) {
         return o.unit == Unit::every_layer                                ? Cover::mixer
                : o.unit == Unit::dense_layer || o.unit == Unit::moe_layer ? Cover::mlp
                                                                           : Cover::none;
-    case GroupKind::ep: return Cover::layer;
+    case GroupKind::ep: return goes_to_experts(o.what) ? Cover::to_experts : Cover::from_experts;
     default: return Cover::none;
     }
+}
+
+double paired_share(const ScheduleShape& shape) {
+    if (shape.microbatches < 1 || !accepts(shape)) return 0;
+    const double first = peak_in_flight(shape, 0), last = peak_in_flight(shape, shape.devices - 1);
+    return std::clamp(1 - (first + last) / 2 / shape.microbatches, 0.0, 1.0);
 }
 
 template <typename F>
@@ -166,38 +173,84 @@ double pass(const PassTime& t, bool forward) {
     return forward ? t.forward : t.input_grad + t.weight_grad;
 }
 
+// Hides calls of a layer's pass behind compute, one after the other.
+class PassHider {
+  public:
+    PassHider(bool forward, double rate, int type, CoveredTimes& shared)
+        : forward_(forward), rate_(rate), type_(type), shared_(shared) {}
+    // Hides a share of the calls behind `room` seconds of compute; returns those that are used up.
+    double hide(Cover cover, bool allowed, double room, double share) {
+        CoveredTime& s = shared_.of(type_, cover, forward_);
+        if (s.need <= 0) return 0;
+        if (!allowed || rate_ <= 0) {
+            s.because = WaitsBecause::software_does_not_overlap;
+            return 0;
+        }
+        const double most = std::max(room * s.window, 0.0) / rate_;
+        s.hidden = std::min(s.need * share, most);
+        if (s.hidden >= most) s.because = WaitsBecause::longer_than_window;
+        slowed_ += (1 - rate_) * s.hidden;
+        return rate_ * s.hidden;
+    }
+    [[nodiscard]] double slowed() const { return slowed_; }
+
+  private:
+    bool forward_;
+    double rate_, slowed_ = 0;
+    int type_;
+    CoveredTimes& shared_;
+};
+
+// Hides the experts' way of both passes behind those of another micro-batch, in that share of the passes.
+// `pair` has their compute.
+void hide_pair(LayerPair pair, bool allowed, double share, int type, LayerWork& work, CoveredTimes& shared) {
+    double need = 0;
+    const auto each = [&](auto&& use) {
+        for (const Cover cover : {Cover::to_experts, Cover::from_experts})
+            for (const bool forward : {true, false})
+                use(shared.of(type, cover, forward), pair_call(cover, forward));
+    };
+    each([&](CoveredTime& s, PairCall call) { need += pair.call[call] = s.need; });
+    if (need <= 0) return;
+    allowed = allowed && pair.rate > 0;
+    const PairTimes times = allowed ? time_pair(pair) : PairTimes();
+    each([&](CoveredTime& s, PairCall call) {
+        s.hidden = share * times.hidden[call];
+        s.paired = share;
+        s.because = !allowed                       ? WaitsBecause::software_does_not_overlap
+                    : times.hidden[call] >= s.need ? WaitsBecause::nothing_to_hide_behind
+                                                   : WaitsBecause::longer_than_window;
+    });
+    work.slowed.forward += share * times.slowed_forward;
+    work.slowed.backward += share * times.slowed_backward;
+}
+
 // Hides communication as the plan's flags allow behind compute, each second of which hides one call at most.
 // Ring attention hides behind its own core, a tensor-parallel transfer behind its block's products, and the
-// experts' way behind the rest of the layer: another micro-batch's, which DualPipe pairs by design. Compute
-// is slower meanwhile.
-void hide(const ResolvedPlan& r, bool forward, StepWork& work, CoveredTimes& shared) {
-    const Plan& plan = r.plan;
-    const Overlap& flags = plan.training.overlap;
-    const double rate = plan.cluster.gpu.efficiency.overlap;
+// experts' way behind another micro-batch, which DualPipe pairs by design. Compute is slower meanwhile.
+void hide(const ResolvedPlan& r, StepWork& work, CoveredTimes& shared) {
+    const Overlap& flags = r.plan.training.overlap;
+    const ScheduleTraits& traits = traits_of(r.shape.schedule);
+    const double rate = r.plan.cluster.gpu.efficiency.overlap;
     const SoftwareFacts& software = r.software;
+    const double share = paired_share(r.shape);
     for (int k = 0; k < shared.types(); ++k) {
         const LayerTime& t = work.times.of(k);
-        double slowed = 0;
-        // Returns the seconds of compute that are used up; `room` has those that are left.
-        const auto take = [&](Cover cover, bool allowed, double room, double share = 1) {
-            CoveredTime& s = shared.of(k, cover, forward);
-            if (s.need <= 0) return 0.0;
-            if (!allowed || rate <= 0) {
-                s.because = WaitsBecause::software_does_not_overlap;
-                return 0.0;
-            }
-            const double most = std::max(room * s.window, 0.0) / rate;
-            s.hidden = std::min(s.need * share, most);
-            if (s.hidden >= most) s.because = WaitsBecause::longer_than_window;
-            slowed += (1 - rate) * s.hidden;
-            return rate * s.hidden;
-        };
-        double used = take(Cover::core, flags.cp, pass(t.attention, forward), software.cp_hidden);
-        used += take(Cover::mixer, flags.tp, pass(t.mixer, forward) - used, software.tp_hidden);
-        used += take(Cover::mlp, flags.tp, pass(t.mlp, forward), software.tp_hidden);
-        take(Cover::layer, flags.ep || traits_of(r.shape.schedule).overlaps_pairs,
-             pass(t.all, forward) - used);
-        (forward ? work.layer[k].slowed.forward : work.layer[k].slowed.backward) = slowed;
+        LayerWork& own = work.layer[k];
+        LayerPair pair;
+        pair.splits_backward = traits.splits_backward || traits.overlaps_pairs;
+        pair.rate = rate;
+        pair.experts = t.experts;
+        for (const bool forward : {true, false}) {
+            PassHider pass_of(forward, rate, k, shared);
+            double used = pass_of.hide(Cover::core, flags.cp, pass(t.attention, forward), software.cp_hidden);
+            used += pass_of.hide(Cover::mixer, flags.tp, pass(t.mixer, forward) - used, software.tp_hidden);
+            used += pass_of.hide(Cover::mlp, flags.tp, pass(t.mlp, forward), software.tp_hidden);
+            (forward ? own.slowed.forward : own.slowed.backward) = pass_of.slowed();
+            const double rest = pass(t.all, forward) - pass(t.experts, forward) - used;
+            (forward ? pair.rest.forward : pair.rest.input_grad) = rest;
+        }
+        hide_pair(pair, flags.ep || traits.overlaps_pairs, share, k, own, shared);
     }
 }
 
@@ -214,8 +267,7 @@ void time_operations(const ResolvedPlan& r, Comm& comm, StepWork& work, CoveredT
             });
         if (o.group == GroupKind::pp && o.unit == Unit::boundary) work.send_s = o.call_s;
     }
-    hide(r, true, work, shared);
-    hide(r, false, work, shared);
+    hide(r, work, shared);
     const double rate = r.plan.cluster.gpu.efficiency.overlap;
     for (Operation& o : comm.operations)
         o.hidden_behind = add_exposed(work, o, shared, rate) ? behind(cover_of(o)) : HiddenBehind::none;

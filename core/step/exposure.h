@@ -3,6 +3,7 @@
 
 #include "core/pipeline/stages.h"
 #include "core/pipeline/timeline.h"
+#include "core/step/pair.h"
 #include "core/step/step.h"
 
 #include <array>
@@ -53,15 +54,30 @@ void apply_slow(const SlowDevice& slow, int devices, TimelineCosts& costs);
 inline constexpr std::array<GroupKind, UnitComm::kAxes> kUnitAxes{GroupKind::tp, GroupKind::cp, GroupKind::ep,
                                                                   GroupKind::etp};
 
-// Says what may cover a call: the attention core, the products of attention or of the MLP, or the whole
-// layer. For context parallelism only the ring is covered.
-enum class Cover : std::uint8_t { core, mixer, mlp, layer, none };
-inline constexpr std::size_t kCovers = 5;
+// Says what may cover a call: the attention core, the products of attention or of the MLP, or another
+// micro-batch's pass, for the way to the experts and from them (core/step/pair.h). For context parallelism
+// only the ring is covered.
+enum class Cover : std::uint8_t { core, mixer, mlp, to_experts, from_experts, none };
+inline constexpr std::size_t kCovers = 6;
+// Returns true if another micro-batch's pass covers it.
+[[nodiscard]] inline bool is_paired(Cover c) {
+    return c == Cover::to_experts || c == Cover::from_experts;
+}
+// Returns the share of a device's forwards that find another micro-batch's backward to run with: not those
+// that go out before the first backward. Both ends of a pipeline together.
+[[nodiscard]] double paired_share(const ScheduleShape& shape);
+// Returns the call of a pair that a cover's calls of one pass are.
+[[nodiscard]] inline PairCall pair_call(Cover c, bool forward) {
+    if (c == Cover::to_experts) return forward ? PairCall::tokens_to_experts : PairCall::gradients_to_experts;
+    return forward ? PairCall::tokens_from_experts : PairCall::gradients_from_experts;
+}
 
 // Sums operations of a layer type that the same compute may cover, in seconds per layer and micro-batch.
 struct CoveredTime {
     double need = 0, hidden = 0;
     double window = 1;  // share of the compute that may cover: the first block of a ring has nothing to send
+    double paired =
+        1;  // share of the passes that run together with another micro-batch's: only there it hides
     WaitsBecause because = WaitsBecause::nothing_to_hide_behind;  // of what is not hidden
     [[nodiscard]] double exposed_share() const { return need > 0 ? (need - hidden) / need : 0; }
 };

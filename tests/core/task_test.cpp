@@ -162,7 +162,7 @@ TEST_CASE("where the words about a fix stand apart, they name it, and what is le
             CHECK(p.said() == p.message);
         }
     }
-    CHECK(apart == 10);
+    CHECK(apart == 8);
 }
 
 TEST_CASE("a course takes steps out of lessons, each with the plan of its own lesson") {

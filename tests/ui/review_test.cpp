@@ -405,11 +405,12 @@ TEST_CASE("the first page decides: what to do, by how much, and what else was tr
     const double own = evaluate(good).step->time_s;
     for (const SearchResult& r : best_of_each_edit(good, {.headroom = 0})) CHECK(r.step_s > 0.99 * own);
     // A gain below the estimate's own range is said with a condition.
-    const Plan near = shipped().plan("deepseek-v3-2048");
+    const Plan near = shipped().plan("zoom-1024");
     const double gain =
         1 - best_of_each_edit(near, {.headroom = 0}).front().step_s / evaluate(near).step->time_s;
     REQUIRE(gain < evaluate(near).step->error);
-    CHECK(has(flat(joined(text_of({near}, request))), "Run it with ep 32 if that measures faster: "));
+    CHECK(has(flat(joined(text_of({near}, request))),
+              "Run it with chunks 6, schedule interleaved if that measures faster: "));
     // The author's words win.
     Plan said = good;
     said.review = {.decision = "We buy no GPUs this year.",

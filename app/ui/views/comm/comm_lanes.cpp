@@ -238,6 +238,15 @@ constexpr LaneLooks kLaneLooks[] = {
     {22, 14, 7, false, true, true, true},   {22, 14, 7, false, false, true, true},
     {22, 14, 7, false, false, false, true}, {22, 14, 7, false, false, false, false}};
 
+// Says what of a picture is drawn, and how wide: strips that stand together share a scale of time.
+struct LaneStrip {
+    double longest_s = 0;  // of the strips; 0: the picture fills its room
+    bool sentence = true, legend = true;
+    std::string_view area = "comm.lanes";
+};
+constexpr float kTwoStrips = 430;  // height from which the layer by itself stands above its pair
+constexpr float kGainWidth = 190;  // least room for what a pair gains, right of it
+
 constexpr LaneLooks kSmallLanes{24, 13, 6, false, false, false, false};
 constexpr float kCardRadius = 6, kCardGap = 4, kCardWords = 20, kCardPad = 12;
 
@@ -255,8 +264,9 @@ std::string short_name(const std::string& unit) {
 
 class LaneDrawer {
   public:
-    LaneDrawer(Ui& ui, const Scene& scene, const LanePicture& p)
-        : ui_(ui), c_(ui.canvas()), theme_(ui.theme()), scene_(scene), p_(p), computes_(computes_of(p)) {
+    LaneDrawer(Ui& ui, const Scene& scene, const LanePicture& p, const LaneStrip& strip = {})
+        : ui_(ui), c_(ui.canvas()), theme_(ui.theme()), scene_(scene), p_(p), strip_(strip),
+          computes_(computes_of(p)) {
         find_rows();
     }
 
@@ -269,9 +279,10 @@ class LaneDrawer {
         choose_looks(room);
         place_rows(room);
         draw_lanes();
+        if (p_.paired) draw_gain();
         if (looks_.marks) draw_marks(room);
-        if (looks_.legend) draw_legend(room);
-        if (looks_.assumed) {
+        if (looks_.legend && strip_.legend) draw_legend(room);
+        if (looks_.assumed && strip_.legend) {
             const TextStyle style = ui_.style(11.5f, Tone::faint);
             const float h = c_.paragraph_height(room.w, p_.assumed, style, 16);
             c_.paragraph(room.cut_top(h), p_.assumed, style, 16);
@@ -303,6 +314,9 @@ class LaneDrawer {
         names = std::min(std::max(names + around.around, around.least), room.w * 0.25f);
         names_ = {room.x, 0, names - around.gap, 0};
         lanes_ = {room.x + names, 0, room.w - names - around.right, 0};
+        rest_w_ = lanes_.w;
+        if (strip_.longest_s > 0) lanes_.w *= static_cast<float>(p_.end_s / strip_.longest_s);
+        rest_w_ -= lanes_.w;
         windows_ = WindowChooser(p_, computes_, lanes_.w).choose(lanes_.x);
         return !windows_.window.empty();
     }
@@ -378,7 +392,26 @@ class LaneDrawer {
         else if (stages)
             sentence +=
                 (sentence.empty() ? "S" : " S") + stage + (p_.once ? ", the one that works longest." : ".");
-        if (!sentence.empty()) put_paragraph(ui_, room, sentence, plain, 18, 8);
+        if (!sentence.empty() && strip_.sentence) put_paragraph(ui_, room, sentence, plain, 18, 8);
+    }
+    // Ends a pair with a line; right of it stands what it gains.
+    void draw_gain() {
+        const float x = lanes_.right();
+        c_.line({x, phases_.y}, {x, lanes_.bottom()}, theme_.text, 1.4f);
+        if (rest_w_ < kGainWidth || p_.alone.empty()) return;
+        Rect room{x + 14, compute_.y, rest_w_ - 14, lanes_.bottom() - compute_.y};
+        const auto put = [&](const std::string& words, const TextStyle& style, float line) {
+            if (c_.paragraph_height(room.w, words, style, line) <= room.h)
+                put_paragraph(ui_, room, words, style, line, 4);
+        };
+        put("\xE2\x88\x92" + time_text(p_.alone.front().end_s - p_.end_s) + " a pair",
+            ui_.style(16, Tone::text, Face::semibold).in(theme_.good), 22);
+        if (p_.slowed_s > 0)
+            put(time_text(p_.slowed_s) + " lost to slower compute", ui_.style(13, Tone::secondary), 18);
+        const TrafficLane lane = p_.busy_s[TrafficLane::card] > 0 ? TrafficLane::card : TrafficLane::fast;
+        put(lane_words(lane) + " is busy " + time_text(p_.busy_s[lane]) + " of " + time_text(p_.end_s)
+                + ": longer, and it would be the wall",
+            ui_.style(13, Tone::secondary), 18);
     }
     [[nodiscard]] Color most_axis_color() const {
         GroupKind most = GroupKind::dp_shard;
@@ -398,8 +431,8 @@ class LaneDrawer {
                  + (i > 0 && rows_[i].lane == rows_[i - 1].lane ? kRowGap : kLaneGap);
         if (looks.marks && !p_.marks.empty()) h += 30 + (looks.why ? 16.0f : 0.0f);
         h += 10;
-        if (looks.legend) h += legend_h_ + 4;
-        if (looks.assumed) h += assumed;
+        if (looks.legend && strip_.legend) h += legend_h_ + 4;
+        if (looks.assumed && strip_.legend) h += assumed;
         return h;
     }
     void choose_looks(Rect room) {
@@ -559,10 +592,13 @@ class LaneDrawer {
     }
     // In a picture of one layer calls are few: they have their time next to their name.
     void write_call(Rect r, const LanePiece& p, Color ink) {
-        const std::string name = short_name(p.unit);
-        const std::string with_time = name + " " + time_text(p.end_s - p.start_s);
-        const bool fits = p_.layers > 0 && c_.text_width(with_time, ui_.style(11.5f)) + 5 <= r.w;
-        write_name(r, fits ? with_time : name, ink);
+        const std::string name = short_name(p.unit), whose = !p_.paired  ? ""
+                                                             : p.forward ? " of forward"
+                                                                         : " of backward";
+        const std::string time = p_.layers > 0 ? " " + time_text(p.end_s - p.start_s) : std::string();
+        const TextStyle style = ui_.style(11.5f);
+        for (const std::string& words : {name + whose + time, name + whose, name})
+            if (c_.text_width(words, style) + 5 <= r.w) return write_name(r, words, ink);
     }
     void outline_call(Rect r, Color axis, Color ground) {
         c_.rect(r, ground);
@@ -619,6 +655,10 @@ class LaneDrawer {
                         return w.x(std::max(p.start_s, w.span.from_s));
             return std::nullopt;
         };
+        if (p_.paired) {
+            say(lanes_.x, "light: the forward of one micro-batch; dark: the backward of another");
+            return;
+        }
         say(lanes_.x, p_.once ? "the first forward" : "forward");
         const auto turn = pass_from(false);
         const bool again = scene_.plan.training.recompute == Recompute::full;
@@ -790,7 +830,7 @@ class LaneDrawer {
         return s;
     }
     void answer_mouse() {
-        const Hit hit = ui_.area("comm.lanes", lanes_);
+        const Hit hit = ui_.area(strip_.area, lanes_);
         if (hit.focused) ui_.focus_ring(lanes_, 2);
         if (!hit.hovered || under_ == nullptr) return;
         ui_.tooltip(words_of_piece(*under_), under_place_);
@@ -810,6 +850,8 @@ class LaneDrawer {
     const Theme& theme_;
     const Scene& scene_;
     const LanePicture& p_;
+    LaneStrip strip_;
+    float rest_w_ = 0;  // right of the lanes
     std::vector<LaneSpan> computes_;
     std::vector<LaneRow> rows_;
     EnumArray<GroupKind, double> by_axis_{}, own_axis_{};
@@ -841,9 +883,28 @@ float draw_comm_lanes(Ui& ui, Rect room, Scene& scene, CommLanesState& state, st
                             ui.small(), Align::center);
         return room.h;
     }
-    LaneDrawer drawer(ui, scene, *picture);
-    const float used = drawer.draw(room);
-    if (const auto axis = drawer.clicked()) scene.selection.choose(*axis);
+    // Above stands the layer without its partner, below the pair, on one scale of time.
+    LaneStrip strip;
+    float used = 0;
+    std::optional<GroupKind> clicked;
+    if (picture->paired && room.h >= kTwoStrips) {
+        const LanePicture& alone = picture->alone.front();
+        strip.longest_s = alone.end_s;
+        Rect above = room;
+        above.h = room.h * 0.4f;
+        LaneDrawer drawer(
+            ui, scene, alone,
+            {.longest_s = alone.end_s, .sentence = false, .legend = false, .area = "comm.single"});
+        used = drawer.draw(above);
+        clicked = drawer.clicked();
+        room.cut_top(used);
+        ui.canvas().line({room.x, room.y + 8}, {room.right(), room.y + 8}, ui.theme().hairline, 1);
+        room.cut_top(16);
+        used += 16;
+    }
+    LaneDrawer drawer(ui, scene, *picture, strip);
+    used += drawer.draw(room);
+    if (const auto axis = drawer.clicked() ? drawer.clicked() : clicked) scene.selection.choose(*axis);
     return used;
 }
 
@@ -881,6 +942,9 @@ void draw_lanes_card(Ui& ui, Rect card, const Scene& scene, const LanePicture& p
     LaneDrawer(ui, scene, p).draw_small(room);
     std::string rest = time_text(p.hidden_s) + " hides";
     if (p.slowed_s > 0) rest += ", and slows compute by " + time_text(p.slowed_s);
+    if (p.paired && p.busy_s[TrafficLane::card] > 0)
+        rest += "; " + lane_name(scene.plan, p, TrafficLane::card) + " is free "
+                + time_text(p.end_s - p.busy_s[TrafficLane::card]);
     ui.label(words, rest, ui.style(11.5f, Tone::secondary));
 }
 
