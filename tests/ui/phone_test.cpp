@@ -77,7 +77,7 @@ TEST_CASE("a finger scrolls the plan and changes no figure under it") {
 }
 
 TEST_CASE("a table goes on by whole rows under a finger, and keeps the rest") {
-    Driver d("llama-3.1-405b-16k", kPhone);
+    Driver d("deepseek-v3-2048", kPhone);
     d.press({.key = Key::n3, .shift = true});
     d.settle();
     const Vec2 middle = kPhone * 0.5f;

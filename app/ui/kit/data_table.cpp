@@ -223,8 +223,9 @@ struct Columns {
 
     [[nodiscard]] int lines_of(std::size_t row) const { return row < lines.size() ? lines[row] : most_lines; }
     [[nodiscard]] float height_of(std::size_t row) const {
-        return most_lines > 1 ? static_cast<float>(lines_of(row)) * kLine + 6 : kTableRow;
+        return std::max(most_lines > 1 ? static_cast<float>(lines_of(row)) * kLine + 6 : kTableRow, least);
     }
+    float least = 0;  // height of a row
 };
 
 float head_height(const Columns& columns) {
@@ -503,8 +504,9 @@ int draw_table(Ui& ui, std::string_view name, Rect room, const Table& table, Tab
     // A column's width fits its title, the figures of the visible rows, and the words of the first ones.
     const auto visible = static_cast<std::size_t>(std::max(0.0f, (room.h - 24) / kTableRow)) + 2;
     const auto first = std::min(static_cast<std::size_t>(std::max(0.0f, state.scroll)), table.rows.size());
-    const Columns columns = columns_of(c, table, head, body, room.w, first,
-                                       std::min(table.rows.size(), first + visible), looks.drawn_column);
+    Columns columns = columns_of(c, table, head, body, room.w, first,
+                                 std::min(table.rows.size(), first + visible), looks.drawn_column);
+    columns.least = looks.least_row;
     const bool sideways = columns.sum > room.w + 1 && !columns.width.empty();
     if (sideways && !ui.state().for_picture) {
         across_bar(ui, name, room.cut_bottom(8), columns.sum, state.across);

@@ -220,6 +220,7 @@ struct RowLooks {
     // Called for each cell before its text; returns true if it drew the cell, so that no text is written.
     std::function<bool(Rect cell, std::size_t row, std::size_t column)> paint = {};
     int drawn_column = -1;  // a column that is painted: it takes the width that the others leave
+    float least_row = 0;    // height that a row has at least
     std::function<bool(std::size_t row)> marked = {};  // rows with a frame around them
 };
 // Returns how high the whole table is in this width.

@@ -4,11 +4,14 @@
 #include "app/ui/scene/scene.h"
 #include "app/ui/views/shards/shards_sheets.h"
 #include "app/ui/views/shards/view.h"
+#include "core/base/text.h"
 #include "core/plan/names.h"
 #include "core/sharding/sharding.h"
+#include "core/sharding/stage_tensors.h"
 
 #include <algorithm>
-#include <numeric>
+#include <array>
+#include <string>
 #include <utility>
 
 namespace pentamesh::ui {
@@ -21,81 +24,222 @@ Table tensors_data(const Scene& scene, int state) {
 
 namespace {
 
-TensorRows rows_of(const Scene& scene) {
-    TensorRows out;
-    if (scene.evaluation.mesh.world > 0)
-        out.placements =
-            list_placements(scene.plan, scene.evaluation.mesh, TensorState::parameters, Moment::at_rest);
-    const auto& placed = out.placements;
-    out.tensors.resize(placed.size());
-    std::iota(out.tensors.begin(), out.tensors.end(), 0);
-    std::stable_sort(out.tensors.begin(), out.tensors.end(), [&](int a, int b) {
-        return placed[static_cast<std::size_t>(a)].bytes_per_rank
-               > placed[static_cast<std::size_t>(b)].bytes_per_rank;
-    });
-    std::vector<Placement> sorted;
-    for (const int i : out.tensors) sorted.push_back(placed[static_cast<std::size_t>(i)]);
-    out.placements = std::move(sorted);
-    out.table = tensors_table(out.placements);
-    out.table.columns.back().shown = Shown::plain;
-    out.table.columns.push_back({"solid: cut, hatched: copied"});
-    for (std::size_t i = 0; i < out.placements.size(); ++i) {
-        const double bytes = out.placements[i].bytes_per_rank;
-        out.most = std::max(out.most, bytes);
-        out.table.rows[i].back() = memory_text(bytes);
-        out.table.rows[i].emplace_back();
+constexpr double kLeastShare = 0.01;  // of a stage's bytes; smaller tensors share a row
+constexpr std::array kCutters{Axis::ep, Axis::tp, Axis::dp_shard, Axis::dp_replicate, Axis::cp};
+
+// Returns "experts" of "experts.gate".
+std::string module_name(const Placement& p) {
+    const std::string name(name_of(p.id));
+    return name.substr(0, name.find('.'));
+}
+
+// Says what fills the GPU, and what of the model stands on other stages.
+std::string words_of(const std::vector<Placement>& placed, const std::vector<StageTensor>& held,
+                     std::string_view whose, double all) {
+    std::vector<std::pair<std::string, double>> modules;
+    for (const StageTensor& t : held) {
+        const std::string name = module_name(placed[t.placement]);
+        const auto at =
+            std::find_if(modules.begin(), modules.end(), [&](auto& m) { return m.first == name; });
+        (at == modules.end() ? modules.emplace_back(name, 0.0) : *at).second += t.bytes;
     }
+    if (modules.empty()) return "This GPU keeps no parameters.";
+    const auto most = std::max_element(modules.begin(), modules.end(),
+                                       [](auto& a, auto& b) { return a.second < b.second; });
+    std::string words =
+        sentence("Of ", memory_text(all), " of parameters that ", whose, " keeps, ", most->first, " takes ",
+                 memory_text(most->second), " (", percent_text(all > 0 ? most->second / all : 0), ").");
+    std::string elsewhere;
+    for (std::size_t i = 0; i < placed.size(); ++i) {
+        const std::string name = module_name(placed[i]);
+        const bool here =
+            std::any_of(modules.begin(), modules.end(), [&](auto& m) { return m.first == name; });
+        if (!here && elsewhere.find(name) == std::string::npos)
+            elsewhere += (elsewhere.empty() ? "" : ", ") + name;
+    }
+    if (!elsewhere.empty()) words += " On other stages: " + elsewhere + ".";
+    return words;
+}
+
+TensorRows rows_of(const Scene& scene, std::int64_t rank) {
+    TensorRows out;
+    out.table.columns = {{"tensor"},
+                         {"the whole, one layer"},
+                         {"on this GPU"},
+                         {"layers", Shown::count},
+                         {"in all", Shown::plain},
+                         {"filled: kept here; solid: cut by the axis of its colour; hatched: others of the "
+                          "axis have the same"}};
+    const Evaluation& e = scene.evaluation;
+    if (e.mesh.world <= 0) return out;
+    const int stage = std::max(stage_of_rank(e.mesh, rank), 0);
+    const auto placed = list_placements(scene.plan, e.mesh, TensorState::parameters, Moment::at_rest);
+    const auto held = tensors_of_stage(scene.plan, e.comm.stages, stage, placed);
+    for (const StageTensor& t : held) out.all += t.bytes;
+    StageTensor rest;
+    std::int64_t kinds = 0;
+    for (const StageTensor& t : held) {
+        if (t.bytes < kLeastShare * out.all) {
+            rest.bytes += t.bytes, ++kinds;
+            continue;
+        }
+        const Placement& p = placed[t.placement];
+        out.table.rows.push_back({name_of(p.id), shape_text(p, p.shape), shape_text(p, p.local), t.layers,
+                                  memory_text(t.bytes), ""});
+        out.placements.push_back(p), out.layers.push_back(t.layers), out.bytes.push_back(t.bytes);
+        out.parts.push_back(part_of(scene.plan, e.mesh, p, rank));
+        out.tensors.push_back(static_cast<int>(t.placement));
+    }
+    if (kinds > 0) {
+        out.table.rows.push_back(
+            {plural(kinds, "kind", "kinds") + " under 1 % each", "", "", "", memory_text(rest.bytes), ""});
+        out.tensors.push_back(-1), out.bytes.push_back(rest.bytes);
+    }
+    const std::string whose =
+        e.comm.stages.devices > 1 ? "a GPU of stage " + std::to_string(stage) : std::string("a GPU");
+    out.words = words_of(placed, held, whose, out.all);
     return out;
 }
 
-// Returns the rows' tones: faint where the picked GPU, or those of the stage, hold nothing of the tensor.
-std::vector<RowTone> tones_of(const Scene& scene, const TensorRows& rows, std::int64_t rank) {
-    const Mesh& mesh = scene.evaluation.mesh;
-    std::vector<RowTone> out;
-    if (rank < 0 || rank >= mesh.world) return out;
-    for (const Placement& p : rows.placements)
-        out.push_back(part_of(scene.plan, mesh, p, rank).held ? RowTone::plain : RowTone::faint);
-    return out;
+// Returns the GPU whose tensors are listed: the one that was picked, or the first of the fullest stage.
+std::int64_t listed_rank(const Scene& scene) {
+    if (const std::int64_t rank = chosen_rank(scene); rank >= 0) return rank;
+    const Memory& memory = scene.evaluation.memory;
+    if (memory.stage.empty()) return 0;
+    return memory.stage[memory.peak_stage].stage * scene.evaluation.mesh.dense[Axis::pp].stride;
+}
+
+// Returns the axis whose colour a tensor has: one that cuts it, else one that copies it.
+Axis axis_of(const Placement& p) {
+    for (const Spread spread : {Spread::cut, Spread::copied})
+        for (const Axis a : kCutters)
+            if (p.on(a).size > 1 && p.on(a).spread == spread) return a;
+    return Axis::pp;
+}
+
+// Draws a tensor with its cuts; what the GPU keeps of it is filled.
+class TensorGlyph {
+  public:
+    TensorGlyph(Canvas& c, const Theme& theme, const Placement& p, const Part& part)
+        : c_(c), theme_(theme), p_(p), part_(part), color_(color_of(theme, p, axis_of(p))),
+          cut_(p.on(axis_of(p)).spread == Spread::cut && axis_of(p) != Axis::pp) {}
+
+    void draw(Rect r) const {
+        c_.rect(r, mix(theme_.window, color_, 0.12f));
+        fill(kept(r));
+        for (const Axis a : kCutters) cut_lines(r, a);
+        c_.frame(r, color_.alpha(0.8f), 1);
+    }
+    // Fills as the tensor is: solid where it is cut, hatched where others have the same.
+    void fill(Rect r) const {
+        if (axis_of(p_) == Axis::pp)
+            c_.rect(r, theme_.secondary);
+        else
+            fill_spread(c_, theme_, r, cut_ ? Spread::cut : Spread::copied, color_);
+    }
+
+  private:
+    // Experts stand below each other, then rows; columns next to each other.
+    [[nodiscard]] Rect kept(Rect r) const {
+        double top = 0, high = 1, left = 0, wide = 1;
+        const auto narrow = [](double& from, double& length, const Range& kept, std::int64_t whole) {
+            if (whole <= 0) return;
+            from += length * static_cast<double>(kept.begin) / static_cast<double>(whole);
+            length *= static_cast<double>(kept.size()) / static_cast<double>(whole);
+        };
+        narrow(top, high, part_.box[0], p_.shape[0]);
+        narrow(top, high, part_.box[1], p_.shape[1]);
+        narrow(left, wide, part_.box[2], p_.shape[2]);
+        std::int64_t box = 1;
+        for (const Range& range : part_.box) box *= std::max<std::int64_t>(range.size(), 1);
+        narrow(top, high, part_.flat, box);
+        constexpr float kLeast = 3;  // pixels: a 128th would be none
+        high = std::max<double>(high, kLeast / r.h), top = std::min(top, 1 - high);
+        wide = std::max<double>(wide, kLeast / r.w), left = std::min(left, 1 - wide);
+        return {r.x + r.w * static_cast<float>(left), r.y + r.h * static_cast<float>(top),
+                r.w * static_cast<float>(wide), r.h * static_cast<float>(high)};
+    }
+    // A count that is drawn is the count; more than have room are not drawn.
+    void cut_lines(Rect r, Axis a) const {
+        const AxisPlacement& on = p_.on(a);
+        if (on.size <= 1 || on.spread != Spread::cut || on.dim == Dim::layers) return;
+        constexpr float kLeastGap = 3;
+        const bool across = on.dim == Dim::columns;
+        const float length = across ? r.w : r.h, gap = length / static_cast<float>(on.parts);
+        if (gap < kLeastGap) return;
+        for (std::int64_t i = 1; i < on.parts; ++i) {
+            const float at = gap * static_cast<float>(i);
+            if (across)
+                c_.line({r.x + at, r.y}, {r.x + at, r.bottom()}, color_of(theme_, p_, a), 1);
+            else
+                c_.line({r.x, r.y + at}, {r.right(), r.y + at}, color_of(theme_, p_, a), 1);
+        }
+    }
+
+    Canvas& c_;
+    const Theme& theme_;
+    const Placement& p_;
+    const Part& part_;
+    Color color_;
+    bool cut_;
+};
+
+// Draws the bytes of all layers as a bar with a gap between two of them, and its share of the GPU's.
+void draw_bar(Ui& ui, Rect room, double share, double of_most, std::int64_t layers,
+              const TensorGlyph* glyph) {
+    constexpr float kShare = 64, kGaps = 4;
+    constexpr double kLeastSaid = 1e-3;
+    Rect bar = room.inset(0, std::max((room.h - 14) / 2, 0.0f));
+    bar.w = std::max((bar.w - kShare) * static_cast<float>(of_most), 1.0f);
+    if (glyph != nullptr)
+        glyph->fill(bar);
+    else
+        ui.canvas().rect(bar, ui.theme().secondary);
+    const float each = bar.w / static_cast<float>(std::max<std::int64_t>(layers, 1));
+    for (std::int64_t i = 1; i < layers && each >= kGaps; ++i)
+        ui.canvas().rect({bar.x + each * static_cast<float>(i) - 0.5f, bar.y, 1, bar.h}, ui.theme().window);
+    ui.canvas().text_in({bar.right() + 6, room.y, kShare - 6, room.h},
+                        share < kLeastSaid ? "< 0.1 %" : percent_text(share), ui.small(Tone::secondary));
 }
 
 }  // namespace
 
 void draw_tensors(Ui& ui, Rect head_row, Rect room, Scene& scene, TensorListState& state,
                   std::uint64_t revision) {
-    const TensorRows& rows = state.rows.get(revision, [&] { return rows_of(scene); });
-    const std::int64_t rank = chosen_rank(scene);
-    const auto& tones = state.tones.get({revision, rank}, [&] { return tones_of(scene, rows, rank); });
-    std::string words =
-        std::to_string(rows.placements.size())
-        + " kinds of parameter tensors, the largest first; bytes are of one layer on the GPU that holds "
-          "most";
-    if (std::find(tones.begin(), tones.end(), RowTone::faint) != tones.end())
-        words += "; faint: none of it on " + chosen_name(scene);
-    head_sentence(ui, head_row, room, words);
-    const bool activation = scene.selection.activation >= 0;
-    const auto bar = static_cast<int>(rows.table.columns.size()) - 1;
-    // A square for each axis, solid where it cuts; behind them the bytes on one scale.
+    const std::int64_t rank = listed_rank(scene);
+    const TensorRows& rows = state.rows.get({revision, rank}, [&] { return rows_of(scene, rank); });
+    head_sentence(ui, head_row, room, rows.words);
+    const auto drawn = static_cast<int>(rows.table.columns.size()) - 1;
+    const double most = rows.bytes.empty() ? 1 : *std::max_element(rows.bytes.begin(), rows.bytes.end());
+    constexpr float kGlyph = 50, kGlyphGap = 14, kRow = 34, kLowRow = 20;
+    const auto count = static_cast<float>(rows.table.rows.size());
+    const float height = held_between((room.h - 30) / std::max(count, 1.0f), kLowRow, kRow);
     const auto paint = [&](Rect cell, std::size_t row, std::size_t column) {
-        if (static_cast<int>(column) != bar) return false;
-        const Placement& p = rows.placements[row];
-        constexpr float kMarks = 80, kBar = 8;
-        draw_marks(ui.canvas(), ui.theme(), {cell.x, cell.center().y - 5}, p);
-        cell.cut_left(std::min(cell.w, kMarks));
-        const auto part = static_cast<float>(rows.most > 0 ? p.bytes_per_rank / rows.most : 0);
-        ui.canvas().rect({cell.x, cell.center().y - kBar / 2, cell.w * part, kBar}, ui.theme().secondary, 1);
+        if (static_cast<int>(column) != drawn) return false;
+        const double share = rows.all > 0 ? rows.bytes[row] / rows.all : 0;
+        Rect glyph = cell.cut_left(std::min(cell.w, kGlyph)).inset(0, 3);
+        cell.cut_left(std::min(cell.w, kGlyphGap));
+        if (row >= rows.placements.size()) {
+            draw_bar(ui, cell, share, rows.bytes[row] / most, 1, nullptr);
+            return true;
+        }
+        const TensorGlyph tensor(ui.canvas(), ui.theme(), rows.placements[row], rows.parts[row]);
+        tensor.draw(glyph);
+        draw_bar(ui, cell, share, rows.bytes[row] / most, rows.layers[row], &tensor);
         return true;
     };
+    const bool activation = scene.selection.activation >= 0;
     const auto selected = std::find(rows.tensors.begin(), rows.tensors.end(), scene.selection.tensor);
-    const int row = draw_table(
-        ui, "tensors.table", room, rows.table, state.table,
-        activation || selected == rows.tensors.end() ? -1 : static_cast<int>(selected - rows.tensors.begin()),
-        {.tone = tones, .paint = paint, .drawn_column = bar});
-    if (row >= 0) {
-        scene.selection.tensor = rows.tensors[static_cast<std::size_t>(row)];
-        scene.selection.activation = -1;
-        scene.selection.tensor_state = TensorState::parameters;
-        scene.selection.topic = Selection::Topic::tensor;
-    }
+    const int row = draw_table(ui, "tensors.table", room, rows.table, state.table,
+                               activation || scene.selection.tensor < 0 || selected == rows.tensors.end()
+                                   ? -1
+                                   : static_cast<int>(selected - rows.tensors.begin()),
+                               {.paint = paint, .drawn_column = drawn, .least_row = height});
+    if (row < 0 || rows.tensors[static_cast<std::size_t>(row)] < 0) return;
+    scene.selection.tensor = rows.tensors[static_cast<std::size_t>(row)];
+    scene.selection.activation = -1;
+    scene.selection.tensor_state = TensorState::parameters;
+    scene.selection.topic = Selection::Topic::tensor;
 }
 
 }  // namespace pentamesh::ui

@@ -86,18 +86,21 @@ struct DrawnSheets {
     std::string bold, plain;
 };
 
-// The rows of the list as they are drawn, the largest tensor first: bytes in words, a column for the bar at
-// the end.
+// The tensors that a GPU of a stage keeps, all layers together, the largest first: bytes in words, a column
+// for the picture at the end. Those under a hundredth share the last row.
 struct TensorRows {
     Table table;
-    std::vector<Placement> placements;
-    std::vector<int> tensors;  // each row's place in the model's list, as a selection counts
-    double most = 0;           // bytes of the largest
+    std::vector<Placement> placements;  // of the rows
+    std::vector<Part> parts;            // what the GPU keeps of one layer
+    std::vector<std::int64_t> layers;
+    std::vector<int> tensors;   // each row's place in the model's list, as a selection counts; -1: several
+    std::vector<double> bytes;  // of all layers
+    double all = 0;
+    std::string words;  // what fills it, and what stands elsewhere
 };
 struct TensorListState {
     TableState table;
-    Kept<TensorRows> rows;                                                     // by revision
-    Kept<std::vector<RowTone>, std::pair<std::uint64_t, std::int64_t>> tones;  // by revision and rank
+    Kept<TensorRows, std::pair<std::uint64_t, std::int64_t>> rows;  // by revision and rank
 };
 void draw_tensors(Ui& ui, Rect head_row, Rect room, Scene& scene, TensorListState& state,
                   std::uint64_t revision);
