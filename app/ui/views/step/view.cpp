@@ -18,6 +18,7 @@
 #include <cmath>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -64,12 +65,11 @@ void reach_slice(Ui& ui, Rect row, float name_w, Rect clear, RowChart::Row& of, 
 }
 
 void draw_waterfall(Ui& ui, Rect room, Scene& scene) {
-    constexpr float kFigures = 112;
     const Step& step = *scene.evaluation.step;
     const std::vector<StepSlice> slices = waterfall(step);
     const Ink ink = ink_of(ui);
     RowChart chart = step_rows(ink, step, ui.kept_scale("step.end", step.time_s));
-    chart.columns[0].gap = 4, chart.columns[2].gap = 0, chart.columns[2].width = kFigures - 4;
+    chart.columns[0].gap = 4;
     const PlacedChart at = place_chart(ink, {room.x, room.y, room.w - 4, room.h}, chart);
     if (at.column[1].w < 40) return;
     const float high = std::clamp(room.h / static_cast<float>(chart.rows.size()), 14.0f, 26.0f);
@@ -86,12 +86,12 @@ void draw_waterfall(Ui& ui, Rect room, Scene& scene) {
         RowChart::Mark& mark = chart.rows[i].cells[1].marks[0];
         mark.from = drawn.now.from_s, mark.to = drawn.now.from_s + drawn.now.time_s;
         if (drawn.before)
-            mark.paint = [&](Rect bar) {
+            mark.paint = [&, plain = mark.paint](Rect bar) {
                 const auto bar_of = [&](const StepSlice& of) {
                     const float x = at.x(chart, 1, of.from_s);
                     return Rect{x, bar.y, std::max(1.5f, at.x(chart, 1, of.from_s + of.time_s) - x), bar.h};
                 };
-                paint_slice(ink.canvas, ink.theme, bar, s, i + 1 == slices.size());
+                plain(bar);
                 const Canvas::Clip clip =
                     ink.canvas.clip({at.column[1].x - 2, row.y, at.column[1].w + 4, row.h});
                 ui.outline(bar_of(*drawn.before), bar_of(s));
@@ -154,27 +154,52 @@ void draw_software(Ui& ui, Rect room, const Scene& scene, SoftwareState& state, 
 }  // namespace
 
 RowChart step_rows(const Ink& ink, const Step& step, double end_s) {
+    constexpr double kLarge = 0.05;  // parts from this share on are what one reads first
     const auto figure = [&](double s) { return time_text(s) + "  " + percent(s / step.time_s); };
-    RowChart out{.columns = {{.most = 0.4f},
+    RowChart out{.columns = {{.align = Align::right, .most = 0.4f},
                              {.share = 1, .gap = 10, .high = end_s, .bar = kBar, .least = 1.5f},
-                             {.align = Align::right, .gap = 12}}};
+                             {.gap = 0}},
+                 .measured = ink.strong};
     const std::vector<StepSlice> slices = waterfall(step);
     Canvas* c = &ink.canvas;
     const Theme* theme = &ink.theme;
-    for (const StepSlice& s : slices) {
-        const auto paint = [c, theme, s, last = &s == &slices.back()](Rect bar) {
-            paint_slice(*c, *theme, bar, s, last);
-        };
-        out.rows.push_back({.cells = {{label_of(s)},
-                                      {.marks = {{s.from_s, s.from_s + s.time_s, paint}}},
-                                      {figure(s.time_s)}}});
-    }
-    const auto line = [c, theme](Rect bar) {
-        const float y = bar.y - bar.h * (1 - kBar) / kBar / 2 + 1;
-        c->line({bar.x, y}, {bar.right(), y}, theme->secondary);
+    // Figures stand at the ends of the bars; the last column is their room behind the longest.
+    float figures = 0;
+    for (const StepSlice& s : slices)
+        figures = std::max(figures, c->text_width(figure(s.time_s), ink.strong));
+    out.columns[2].width = figures + 16;
+    const auto write = [c, h = ink.line](Rect bar, const std::string& words, const TextStyle& style) {
+        c->text_in({bar.right() + 8, bar.center().y - h / 2, c->text_width(words, style) + 2, h}, words,
+                   style);
     };
-    out.rows.push_back({.cells = {{"step"}, {.marks = {{0, step.time_s, line}}}, {figure(step.time_s)}},
-                        .style = ink.strong});
+    for (const StepSlice& s : slices) {
+        const TextStyle style = s.time_s >= kLarge * step.time_s ? ink.strong : ink.faint;
+        const auto paint = [=, last = &s == &slices.back(), words = figure(s.time_s)](Rect bar) {
+            paint_slice(*c, *theme, bar, s, last);
+            write(bar, words, style);
+        };
+        out.rows.push_back({.cells = {{.words = label_of(s), .style = style},
+                                      {.marks = {{s.from_s, s.from_s + s.time_s, paint}}},
+                                      {}}});
+    }
+    // The step is the sum, with its range.
+    RowChart::Row sum{.cells = {{"step"}, {}, {}}, .style = ink.strong};
+    for (const StepSlice& s : slices)
+        sum.cells[1].marks.push_back(
+            {s.from_s, s.from_s + s.time_s, [=](Rect bar) { fill_part(ink, bar, s); }});
+    const Band range = band_of(step.time_s, step.error);
+    const std::string words = figure(step.time_s);
+    sum.cells[1].marks.push_back({range.low, range.high, [=, style = ink.strong](Rect bar) {
+                                      const float y = bar.center().y;
+                                      for (const auto& [color, wide] :
+                                           {std::pair{theme->window, 4.0f}, std::pair{theme->text, 1.6f}}) {
+                                          c->line({bar.x, y}, {bar.right(), y}, color, wide);
+                                          for (const float x : {bar.x, bar.right()})
+                                              c->line({x, y - 5}, {x, y + 5}, color, wide);
+                                      }
+                                      write(bar, words, style);
+                                  }});
+    out.rows.push_back(std::move(sum));
     return out;
 }
 
