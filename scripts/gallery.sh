@@ -37,9 +37,10 @@ picture comm "What they say to each other" llama-3-70b-3d --view comm --size 128
 picture step "How long a step takes" llama-3.1-405b-16k --view step --size 1280xauto --theme light
 picture scale "How far it scales, and what sets the limit" llama-3.1-405b-16k --view scale --size 1600x1000
 picture layer "What happens inside one layer" llama-3-70b-3d --view layer --size 1280x720
+picture tensors "What one GPU keeps of each tensor" llama-3.1-405b-16k --view tensors --size 1280x720
 picture review "The first page of a design review" llama-3-70b-3d --view review --size 1280x720 --theme light
 picture one-stage "What one GPU holds, and with another micro-batch" mesh-8 --view memory --size 1280x720
 picture lanes "Which traffic hides, and what the step waits for" llama-3-8b-fsdp --view comm --page lanes --size 1280xauto
-picture one-layer "Where the traffic of experts hides" deepseek-v3-2048 --view comm --page layer --size 1280xauto --theme light
+picture one-layer "Where the traffic of experts hides" deepseek-v3-2048 --view comm --page layer --size 1600x1000 --theme light
 picture dashboard-8 "Eight GPUs" mesh-8 --view dashboard --size 1600x1000
 picture room "Large type in a small window" llama-3.1-405b-16k --view dashboard --size 1280x720 --text 1.5
