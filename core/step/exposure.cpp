@@ -233,7 +233,8 @@ void hide(const ResolvedPlan& r, StepWork& work, CoveredTimes& shared) {
     const ScheduleTraits& traits = traits_of(r.shape.schedule);
     const double rate = r.plan.cluster.gpu.efficiency.overlap;
     const SoftwareFacts& software = r.software;
-    const double share = paired_share(r.shape);
+    const bool pairs = flags.ep || traits.overlaps_pairs;
+    const double share = pairs ? paired_share(r.shape) : 0;
     for (int k = 0; k < shared.types(); ++k) {
         const LayerTime& t = work.times.of(k);
         LayerWork& own = work.layer[k];
@@ -250,7 +251,7 @@ void hide(const ResolvedPlan& r, StepWork& work, CoveredTimes& shared) {
             const double rest = pass(t.all, forward) - pass(t.experts, forward) - used;
             (forward ? pair.rest.forward : pair.rest.input_grad) = rest;
         }
-        hide_pair(pair, flags.ep || traits.overlaps_pairs, share, k, own, shared);
+        hide_pair(pair, pairs, share, k, own, shared);
     }
 }
 
