@@ -409,8 +409,9 @@ class LaneDrawer {
         if (p_.slowed_s > 0)
             put(time_text(p_.slowed_s) + " lost to slower compute", ui_.style(13, Tone::secondary), 18);
         const TrafficLane lane = p_.busy_s[TrafficLane::card] > 0 ? TrafficLane::card : TrafficLane::fast;
+        constexpr double kNearlyFull = 0.6;
         put(lane_words(lane) + " is busy " + time_text(p_.busy_s[lane]) + " of " + time_text(p_.end_s)
-                + ": longer, and it would be the wall",
+                + (p_.busy_s[lane] > kNearlyFull * p_.end_s ? ": longer, and it would be the wall" : ""),
             ui_.style(13, Tone::secondary), 18);
     }
     [[nodiscard]] Color most_axis_color() const {
