@@ -50,8 +50,8 @@ std::string words_of(const std::vector<Placement>& placed, const std::vector<Sta
         sentence("Of ", memory_text(all), " of parameters that ", whose, " keeps, ", most->first, " takes ",
                  memory_text(most->second), " (", percent_text(all > 0 ? most->second / all : 0), ").");
     std::string elsewhere;
-    for (std::size_t i = 0; i < placed.size(); ++i) {
-        const std::string name = module_name(placed[i]);
+    for (const Placement& p : placed) {
+        const std::string name = module_name(p);
         const bool here =
             std::any_of(modules.begin(), modules.end(), [&](auto& m) { return m.first == name; });
         if (!here && elsewhere.find(name) == std::string::npos)
