@@ -313,7 +313,7 @@ void say(const Plan& plan, const LayerType& type, double rate, bool alone, LaneP
     if (p.slowed_s > kNoTime)
         p.sentence += sentence(" Compute beside it takes ", time_text(p.slowed_s, Zeros::kept), " longer.");
     if (p.paired) {
-        const TrafficLane lane = p.busy_s[TrafficLane::card] > 0 ? TrafficLane::card : TrafficLane::fast;
+        const TrafficLane lane = p.slowest_lane();
         p.sentence += sentence(
             " ", lane_name(plan, p, lane), " is busy ", time_text(p.busy_s[lane], Zeros::kept), " of ", whole,
             ". ", percent_text(p.paired_share), " of the passes run in a pair; the others have no partner.");

@@ -51,6 +51,10 @@ struct LanePicture {
            slowed_s = 0;  // of data parallelism's calls, or of one layer's; compute next to any traffic
     EnumArray<TrafficLane, int> tier{};       // whose name each lane has
     EnumArray<TrafficLane, double> busy_s{};  // of one layer: its calls have the lane
+    // Returns the lane that may become the wall: the card where a call of the layer is on it.
+    [[nodiscard]] TrafficLane slowest_lane() const {
+        return busy_s[TrafficLane::card] > 0 ? TrafficLane::card : TrafficLane::fast;
+    }
     // Here one layer's forward runs together with another micro-batch's backward, both from 0 on; `alone` has
     // the same two passes one after the other.
     bool paired = false;

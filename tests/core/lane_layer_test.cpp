@@ -15,7 +15,7 @@ using test::near;
 namespace {
 
 // Finds the type that a picture shows: its layers of the stage wait as long as the picture says.
-// Of a pair the step has the mean with the passes that have no second micro-batch.
+// The step has the mean of a pair and of the passes that have no second micro-batch.
 bool agrees(const Plan& plan, const Evaluation& e, const LanePicture& p) {
     const auto mean = [&](double LanePicture::*figure) {
         return p.paired ? p.paired_share * p.*figure + (1 - p.paired_share) * p.alone.front().*figure

@@ -408,7 +408,7 @@ class LaneDrawer {
             ui_.style(16, Tone::text, Face::semibold).in(theme_.good), 22);
         if (p_.slowed_s > 0)
             put(time_text(p_.slowed_s) + " lost to slower compute", ui_.style(13, Tone::secondary), 18);
-        const TrafficLane lane = p_.busy_s[TrafficLane::card] > 0 ? TrafficLane::card : TrafficLane::fast;
+        const TrafficLane lane = p_.slowest_lane();
         constexpr double kNearlyFull = 0.6;
         put(lane_words(lane) + " is busy " + time_text(p_.busy_s[lane]) + " of " + time_text(p_.end_s)
                 + (p_.busy_s[lane] > kNearlyFull * p_.end_s ? ": longer, and it would be the wall" : ""),

@@ -368,21 +368,6 @@ void draw_sheet(Canvas& canvas, const Theme& theme, Rect body, const Sheet& shee
     SheetPainter(canvas, theme, body, sheet, look).run();
 }
 
-float draw_marks(Canvas& c, const Theme& theme, Vec2 at_, const Placement& p, bool draw) {
-    constexpr float kSize = 9, kStep = 12;
-    float x = 0;
-    for (const Axis a : kDrawn) {
-        const AxisPlacement& on = p.on(a);
-        if (on.size <= 1) continue;
-        const Rect r{at_.x + x, at_.y, kSize, kSize};
-        const Color color = color_of(theme, p, a);
-        if (draw) fill_spread(c, theme, r, on.spread, color);
-        if (draw && on.spread != Spread::cut) c.frame(r, color.alpha(0.7f), 1);
-        x += kStep;
-    }
-    return x;
-}
-
 namespace {
 
 // Returns the number of columns that leaves most room for a number in a cell; `together` experts are in one

@@ -154,9 +154,6 @@ void draw_rulers(Ui& ui, Rect body, const Sheet& sheet, const SheetLook& look);
 // Draws in a line who cuts and who copies: "tp 8 cuts rows". What has no room is left out, the last first.
 void draw_cutters(Ui& ui, Rect line, const Sheet& sheet);
 
-// Draws the same marks as a square, one for each axis in use: solid, hatched or dotted. Returns the width.
-float draw_marks(Canvas& canvas, const Theme& theme, Vec2 at, const Placement& placement, bool draw = true);
-
 // Draws each expert on its rank of ep. `loads` has a number for each expert, drawn as a bar in its cell; it
 // may be empty. Returns the expert at the mouse, or -1; the caller must ask if anything lies over the map.
 [[nodiscard]] std::int64_t draw_experts(Ui& ui, Rect room, const Sheet& sheet, const SheetLook& look,

@@ -25,6 +25,7 @@ Table tensors_data(const Scene& scene, int state) {
 namespace {
 
 constexpr double kLeastShare = 0.01;  // of a stage's bytes; smaller tensors share a row
+// The first of them that cuts a tensor gives it its colour.
 constexpr std::array kCutters{Axis::ep, Axis::tp, Axis::dp_shard, Axis::dp_replicate, Axis::cp};
 
 // Returns "experts" of "experts.gate".
@@ -121,8 +122,7 @@ Axis axis_of(const Placement& p) {
 class TensorGlyph {
   public:
     TensorGlyph(Canvas& c, const Theme& theme, const Placement& p, const Part& part)
-        : c_(c), theme_(theme), p_(p), part_(part), color_(color_of(theme, p, axis_of(p))),
-          cut_(p.on(axis_of(p)).spread == Spread::cut && axis_of(p) != Axis::pp) {}
+        : c_(c), theme_(theme), p_(p), part_(part), axis_(axis_of(p)), color_(color_of(theme, p, axis_)) {}
 
     void draw(Rect r) const {
         c_.rect(r, mix(theme_.window, color_, 0.12f));
@@ -132,10 +132,10 @@ class TensorGlyph {
     }
     // Fills as the tensor is: solid where it is cut, hatched where others have the same.
     void fill(Rect r) const {
-        if (axis_of(p_) == Axis::pp)
+        if (axis_ == Axis::pp)
             c_.rect(r, theme_.secondary);
         else
-            fill_spread(c_, theme_, r, cut_ ? Spread::cut : Spread::copied, color_);
+            fill_spread(c_, theme_, r, p_.on(axis_).spread, color_);
     }
 
   private:
@@ -180,15 +180,14 @@ class TensorGlyph {
     const Theme& theme_;
     const Placement& p_;
     const Part& part_;
+    Axis axis_;
     Color color_;
-    bool cut_;
 };
 
 // Draws the bytes of all layers as a bar with a gap between two of them, and its share of the GPU's.
 void draw_bar(Ui& ui, Rect room, double share, double of_most, std::int64_t layers,
               const TensorGlyph* glyph) {
     constexpr float kShare = 64, kGaps = 4;
-    constexpr double kLeastSaid = 1e-3;
     Rect bar = room.inset(0, std::max((room.h - 14) / 2, 0.0f));
     bar.w = std::max((bar.w - kShare) * static_cast<float>(of_most), 1.0f);
     if (glyph != nullptr)
@@ -198,8 +197,8 @@ void draw_bar(Ui& ui, Rect room, double share, double of_most, std::int64_t laye
     const float each = bar.w / static_cast<float>(std::max<std::int64_t>(layers, 1));
     for (std::int64_t i = 1; i < layers && each >= kGaps; ++i)
         ui.canvas().rect({bar.x + each * static_cast<float>(i) - 0.5f, bar.y, 1, bar.h}, ui.theme().window);
-    ui.canvas().text_in({bar.right() + 6, room.y, kShare - 6, room.h},
-                        share < kLeastSaid ? "< 0.1 %" : percent_text(share), ui.small(Tone::secondary));
+    ui.canvas().text_in({bar.right() + 6, room.y, kShare - 6, room.h}, percent(share),
+                        ui.small(Tone::secondary));
 }
 
 }  // namespace
