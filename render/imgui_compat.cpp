@@ -30,6 +30,7 @@ int glfw_code(Key key) {
     case Key::semicolon: return 59;
     case Key::equal: return 61;
     case Key::left_bracket: return 91;
+    case Key::backslash: return 92;
     case Key::right_bracket: return 93;
     case Key::escape: return 256;
     case Key::enter: return 257;
@@ -63,7 +64,7 @@ bool is_labelled(int label, Key key) {
 
 // Returns true for letters, digits and signs: a field of text takes them.
 bool writes(Key key) {
-    return (key >= Key::a && key <= Key::n9) || (key >= Key::minus && key <= Key::right_bracket);
+    return (key >= Key::a && key <= Key::n9) || (key >= Key::minus && key <= Key::backslash);
 }
 
 // Returns true if the key went down since the last frame, with the modifiers held at that time.
@@ -121,6 +122,7 @@ ImGuiKey native(Key key) {
     case Key::equal: return ImGuiKey_Equal;
     case Key::left_bracket: return ImGuiKey_LeftBracket;
     case Key::right_bracket: return ImGuiKey_RightBracket;
+    case Key::backslash: return ImGuiKey_Backslash;
     case Key::escape: return ImGuiKey_Escape;
     case Key::enter: return ImGuiKey_Enter;
     case Key::tab: return ImGuiKey_Tab;
@@ -299,7 +301,8 @@ void feed_input(const SyntheticInput& input, Vec2 size, float scale, double seco
 std::string chord_text(Chord c) {
     static constexpr std::array<const char*, 34> kNamed{
         "Left", "Right", "Up",    "Down", "Home", "End", "PgUp", "PgDn", "Ins", "Del", "Backspace", "Enter",
-        "Esc",  "Tab",   "Space", "−",    "+",    ",",   ".",    "/",    ";",   "[",   "]"};
+        "Esc",  "Tab",   "Space", "−",    "+",    ",",   ".",    "/",    ";",   "[",   "]",
+        "\\"};
     std::string s;
     if (c.ctrl) s += "Ctrl+";
     if (c.alt) s += "Alt+";

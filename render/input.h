@@ -17,7 +17,7 @@ enum class Key : std::uint8_t {
     n0, n1, n2, n3, n4, n5, n6, n7, n8, n9,
     f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12,
     left, right, up, down, home, end, page_up, page_down, insert, del, backspace, enter, escape, tab, space,
-    minus, equal, comma, period, slash, semicolon, left_bracket, right_bracket, count
+    minus, equal, comma, period, slash, semicolon, left_bracket, right_bracket, backslash, count
 };
 // clang-format on
 

@@ -6,7 +6,7 @@ namespace pentamesh {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Key>, 25> kNamed{{
+constexpr std::array<std::pair<std::string_view, Key>, 26> kNamed{{
     {"ArrowLeft", Key::left},
     {"ArrowRight", Key::right},
     {"ArrowUp", Key::up},
@@ -31,6 +31,7 @@ constexpr std::array<std::pair<std::string_view, Key>, 25> kNamed{{
     {";", Key::semicolon},
     {"[", Key::left_bracket},
     {"]", Key::right_bracket},
+    {"\\", Key::backslash},
     {"_", Key::minus},
 }};
 

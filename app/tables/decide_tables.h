@@ -87,7 +87,7 @@ struct FoundRow {
 
 // Tables say how long a step is, what the training costs, and what each stage does when.
 
-// Returns "tp exposed", "ideal compute".
+// Returns "tp exposed", "useful work".
 [[nodiscard]] std::string label_of(const StepSlice& slice);
 
 // Returns the parts of the step and the whole, each with its share and its range.

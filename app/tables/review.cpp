@@ -10,6 +10,8 @@
 #include "core/step/constants.h"
 #include "core/step/step.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <utility>
 
@@ -199,6 +201,19 @@ std::string near_runs_words(const Step& step) {
     return words;
 }
 
+std::string source_words(std::string_view source) {
+    constexpr std::size_t kWhole = 40, kShort = 12;
+    std::string out;
+    for (std::size_t i = 0; i < source.size();) {
+        std::size_t n = 0;
+        while (i + n < source.size() && std::isxdigit(static_cast<unsigned char>(source[i + n])) != 0) ++n;
+        const std::size_t length = std::max<std::size_t>(n, 1);
+        out += source.substr(i, n == kWhole ? kShort : length);
+        i += length;
+    }
+    return out;
+}
+
 Table near_runs_table(NearestRuns& runs, const Plan& plan, std::size_t most) {
     Table t;
     t.columns = {{"published run"},        {"tokens/s per GPU", Shown::plain}, {"estimated", Shown::plain},
@@ -209,7 +224,7 @@ Table near_runs_table(NearestRuns& runs, const Plan& plan, std::size_t most) {
                      off = estimated / n.tokens_per_gpu_s - 1;
         t.rows.push_back({run.label, figure_words(n.tokens_per_gpu_s), figure_words(estimated),
                           (off >= 0 ? "+" : "−") + percent_text(std::abs(off)), figure_words(n.distance),
-                          run.source});
+                          source_words(run.source)});
     }
     return t;
 }

@@ -35,6 +35,8 @@ enum class Zero : std::uint8_t { explained, left_out };
 [[nodiscard]] std::vector<Explanation> explanations_of(const Plan& plan, const Evaluation& e, Zero zero);
 // Returns formula, this plan's numbers, result and source of each, those that come to 0 too.
 [[nodiscard]] Table explanations_table(const Plan& plan, const Evaluation& e);
+// Returns a source with hashes of commits cut to twelve digits.
+[[nodiscard]] std::string source_words(std::string_view source);
 // Lists the nearest measured runs, the nearest first: the measured figure, and the estimate with the
 // constants that ship.
 [[nodiscard]] Table near_runs_table(NearestRuns& runs, const Plan& plan, std::size_t most);

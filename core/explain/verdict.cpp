@@ -517,7 +517,7 @@ constexpr std::string_view kProducts = "each product takes 2mnk / rate + bytes /
 constexpr std::array kRows{
     Row{StepPart::compute, "compute", "m · Σ layers (products + attention + norms)", kProducts, compute,
         [](const Step& s) { return s.compute_s; }},
-    Row{StepPart::ideal, "ideal compute", "model FLOPs per GPU / dense peak",
+    Row{StepPart::ideal, "useful work", "model FLOPs per GPU / dense peak",
         "what a GPU at its peak with nothing else to do would need", ideal,
         [](const Step& s) { return s.ideal_s; }},
     Row{StepPart::products, "products below the peak",

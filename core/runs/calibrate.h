@@ -168,7 +168,7 @@ struct Calibrated {
 // GPU and tiers are those of `on`. `from` has the files, as the calibration is to name them. Fitted are the
 // products' efficiency in each type that the runs compute in, attention, grouped products where a run has
 // experts, the launch time; no more of them than there are runs, in this order. Throws Error where there is
-// neither a run nor a table, a run has no time or problems, is faster than its ideal compute, or is on
+// neither a run nor a table, a run has no time or problems, is faster than its useful work, or is on
 // another GPU than `on`.
 [[nodiscard]] Calibrated calibrate(const std::vector<MeasuredRun>& runs, const std::vector<LinkText>& links,
                                    const Cluster& on, const std::string& from,

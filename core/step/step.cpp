@@ -655,7 +655,7 @@ std::string_view name_of(StepPart part) {
     case StepPart::exposed: return "exposed communication";
     case StepPart::optimizer: return "optimizer";
     case StepPart::straggler: return "stragglers";
-    case StepPart::ideal: return "ideal compute";
+    case StepPart::ideal: return "useful work";
     case StepPart::products: return "products below the peak";
     case StepPart::attention: return "attention below it";
     case StepPart::moving: return "norms, memory-bound";

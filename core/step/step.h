@@ -196,7 +196,7 @@ struct StepSlice {
 [[nodiscard]] std::vector<StepSlice> waterfall(const Step& step);
 // Joins the slices of which `is` holds, which follow one another, into one that is called `as`.
 [[nodiscard]] std::vector<StepSlice> joined(std::vector<StepSlice> slices, bool (*is)(StepPart), StepPart as);
-[[nodiscard]] std::string_view name_of(StepPart part);  // "ideal compute", "products below the peak" ...
+[[nodiscard]] std::string_view name_of(StepPart part);  // "useful work", "products below the peak" ...
 
 // This is the range for an error e of a time x, or of a rate, which is one over a time: x / (1 + e) to x (1 +
 // e).

@@ -246,7 +246,7 @@ TEST_CASE("timers are read in all their forms, and not those of a checkpoint") {
     CHECK(level1.parts[RunPart::pipeline]->measured_s == near(0.080));
 }
 
-TEST_CASE("a run faster than its ideal compute is impossible") {
+TEST_CASE("a run faster than its useful work is impossible") {
     const Measured m = measure_folder("run2602-08", true);
     CHECK_FALSE(m.possible);
     REQUIRE(m.problems.size() == 1);

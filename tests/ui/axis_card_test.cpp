@@ -15,7 +15,7 @@ using namespace pentamesh::ui;
 
 namespace {
 
-constexpr std::string_view kCard = "WHAT IT COSTS HERE";
+constexpr std::string_view kCard = "WHAT IT COSTS HERE", kBrief = "F1: what it costs here";
 
 // Returns the names of axes in the view, those in the plan panel left out.
 std::vector<UiState::Named> names_in_view(Driver& d, Axis axis) {
@@ -26,13 +26,14 @@ std::vector<UiState::Named> names_in_view(Driver& d, Axis axis) {
     return out;
 }
 
-// Returns the left upper corner of the card's section; x < 0: there is no card.
+// Returns the left upper corner of the card's section, or of the last line of a brief one; x < 0: there is no
+// card.
 Vec2 card_at(Driver& d) {
     Vec2 out{-1, -1};
     d.surface.record_text(true);
     d.frame();
     for (const TextRun& r : d.surface.text_runs())
-        if (r.text == kCard) out = r.at;
+        if (r.text == kCard || r.text.ends_with(kBrief)) out = r.at;
     d.surface.record_text(false);
     return out;
 }

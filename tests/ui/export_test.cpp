@@ -126,7 +126,7 @@ TEST_CASE("a picture without title and caption has neither, and one with both ha
                                [&](const TextRun& t) { return t.text.find(words) != std::string::npos; });
         };
         CHECK(has("Two nodes") == with);
-        CHECK(has("parameters, on 8") == with);
+        CHECK(has("tp 2, dp_shard 2") == with);
     }
 }
 

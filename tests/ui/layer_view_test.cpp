@@ -40,6 +40,7 @@ TEST_CASE("one switch shows that sequence parallelism sends the bytes of all-red
     // Four all-reduces of 8192 tokens x 8192 numbers of 2 bytes, between 8 ranks.
     CHECK(with == near(4 * 2 * 7.0 / 8 * 8192 * 8192 * 2));
     CHECK(says(d, "without what is gathered again"));
+    d.press({Key::backslash});
     REQUIRE(d.click("mod.sp", 0));
     d.settle();
     REQUIRE_FALSE(d.plan().layout.sequence_parallel);
@@ -181,6 +182,7 @@ TEST_CASE("where the layer's room is narrow its program stands in the place of i
     Driver d("llama-3-70b-3d", {1280, 720});
     REQUIRE(d.click("view.layer"));
     d.press({.key = Key::n8});
+    d.press({Key::backslash});
     REQUIRE_FALSE(d.drawn("layer.line", 2));
     REQUIRE(d.click("layer.below", 1));
     CHECK(d.drawn("layer.line", 2));

@@ -65,10 +65,10 @@ TEST_CASE("a finger scrolls the plan and changes no figure under it") {
     CHECK(d.shell.ui_state().scrolls_at(before->center()));
     CHECK_FALSE(d.shell.ui_state().scrolls_at({kPhone.x / 2, 10}));  // the menu bar
     const Plan plan = d.plan();
-    swipe(d, before->center(), -60);
+    swipe(d, before->center(), -40);
     const auto after = d.shell.ui_state().rect_of("layout.tp");
     REQUIRE(after);
-    CHECK(after->y == near(before->y - 60));
+    CHECK(after->y == near(before->y - 40));
     CHECK(d.plan() == plan);
     swipe(d, before->center(), 1000);
     CHECK(d.shell.ui_state().rect_of("layout.tp")->y == near(before->y));

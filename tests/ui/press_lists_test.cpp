@@ -224,7 +224,7 @@ TEST_CASE("lessons by number open from the palette") {
 }
 
 TEST_CASE("a menu that is longer than the window scrolls by its thumb") {
-    Driver d("mesh-8", {1120, 300});
+    Driver d("mesh-8", {1120, 200});
     REQUIRE(d.click("menu.Learn"));
     const auto thumb = d.shell.ui_state().rect_of("bar.thumb");
     REQUIRE(thumb);

@@ -302,6 +302,7 @@ TEST_CASE("Memory of one stage shows other micro-batches on its scale, and a cli
     REQUIRE(rooms.size() > 2);
     for (const BatchRoom& r : rooms) CHECK(says(d, "micro-batch " + std::to_string(r.micro_batch)));
     CHECK(says(d, "Largest micro-batch that fits: 32."));
+    d.press({Key::backslash});
     CHECK(says(d, "largest micro-batch that fits: 32"));  // under the batch, too
     REQUIRE(d.click("memory.batch", rooms.size() - 1));
     CHECK(d.plan().training.micro_batch == rooms.back().micro_batch);

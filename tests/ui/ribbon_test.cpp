@@ -65,6 +65,7 @@ TEST_CASE("after an edit the fold says for two seconds what was, and its pieces 
         Driver d("mesh-8", {1600, 900});
         if (reduced) run_id(d, "view.reduced_motion");
         open_fold(d);
+        d.press({Key::backslash});
         REQUIRE(d.click("layout.tp.plus"));  // tp 2 to 4 takes dp_shard's two
         REQUIRE(d.plan().layout.tp == 4);
         CHECK(says_just(d, "was 2"));

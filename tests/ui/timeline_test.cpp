@@ -163,6 +163,7 @@ TEST_CASE(
     CHECK(says(d, "optimizer " + ui::memory_text(memory.stage.front().optimizer)));
     CHECK(says(d, "8 micro-batches one after another, no bubble"));
     CHECK(says(d, "each one's gradients are reduced, and add up in the shards"));
+    d.press({Key::backslash});
     REQUIRE(d.click("mod.zero", 1));
     CHECK(says(d, "their gradients add up, and are reduced once"));
     const Rect ruler = place(d, "timeline.ruler");

@@ -82,7 +82,7 @@ TEST_CASE("hints go with the third edit, another view, another plan and Esc") {
     };
     Driver edits("mesh-8");
     look_around(edits);
-    for (const char* axis : {"layout.pp.plus", "layout.pp.minus"}) {
+    for (const char* axis : {"layout.pp.toggle", "layout.pp.minus"}) {
         REQUIRE(edits.click(axis));
         edits.time_s += 10;
         edits.rest();

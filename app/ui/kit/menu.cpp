@@ -1,12 +1,13 @@
 #include "app/ui/kit/menu.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace pentamesh::ui {
 
 namespace {
-constexpr float kRow = 26, kDetail = 18, kPad = 6, kField = 32, kSeparator = 9;
+constexpr float kRow = 26, kDetail = 18, kPad = 6, kField = 32, kSeparator = 9, kInner = 14;
 }  // namespace
 
 std::vector<std::size_t> matching(const std::vector<MenuItem>& items, std::string_view filter) {
@@ -55,6 +56,7 @@ struct Menu {
     MenuState& state;
     std::vector<std::size_t> shown;
     bool with_filter;
+    int most_rows;
 
     // A line separates items only in their own order.
     [[nodiscard]] float gap_before(const MenuItem& item) const {
@@ -76,11 +78,14 @@ struct Menu {
         float w = min_width, h = 2 * kPad + (with_filter ? kField : 0);
         for (const MenuItem& item : items) {
             const float right = item.right.empty() ? 0 : c.text_width(item.right, ui.small()) + 24;
-            w = std::max(w, c.text_width(item.label, ui.style()) + right + 48);
+            const float around = 48 + (item.inner ? kInner : 0);
+            w = std::max(w, c.text_width(item.label, ui.style()) + right + around);
             if (!item.detail.empty()) w = std::max(w, c.text_width(item.detail, ui.small()) + 48);
         }
         for (const std::size_t i : shown) h += row_height(items[i]) + gap_before(items[i]);
         if (shown.empty() || items[shown.front()].stays) h += kRow;  // nothing matches
+        if (most_rows > 0)
+            h = std::min(h, 2 * kPad + (with_filter ? kField : 0) + kRow * static_cast<float>(most_rows));
         w = std::min(w, screen.x - 16);
         h = std::clamp(h, 60.0f, screen.y - 24);
         return {std::clamp(anchor.x, std::min(8.0f, screen.x), std::max(8.0f, screen.x - 8 - w)),
@@ -104,6 +109,15 @@ struct Menu {
         return state.cursor != before;
     }
 
+    // A group's mark points right while it is closed, down while it is open.
+    void draw_fold(Rect end, bool open) const {
+        const Vec2 m = end.center();
+        using Corners = std::array<Vec2, 3>;
+        const Corners mark = open ? Corners{Vec2{m.x - 4, m.y - 2}, {m.x, m.y + 2}, {m.x + 4, m.y - 2}}
+                                  : Corners{Vec2{m.x - 2, m.y - 4}, {m.x + 2, m.y}, {m.x - 2, m.y + 4}};
+        ui.canvas().polyline(mark, ui.theme().secondary, 1.3f);
+    }
+
     void draw_item(Rect row, const MenuItem& item, bool highlighted) const {
         Canvas& c = ui.canvas();
         if (highlighted && item.enabled) c.rect(row, ui.theme().raised, 4);
@@ -112,7 +126,12 @@ struct Menu {
         Rect text = row.inset(10, 0);
         if (item.checked) c.circle({text.x + 3, row.y + kRow / 2}, 3, ui.theme().text);
         text.cut_left(14);
+        if (item.inner) text.cut_left(kInner);
         Rect first = text.cut_top(kRow);
+        if (item.fold != MenuItem::Fold::none) {
+            draw_fold(first.cut_right(10), item.fold == MenuItem::Fold::open);
+            first.cut_right(8);
+        }
         if (!item.right.empty()) {
             c.text_in(first.cut_right(c.text_width(item.right, ui.small()) + 1), item.right, ui.small(),
                       Align::right);
@@ -120,6 +139,16 @@ struct Menu {
         }
         ui.label(first, item.label, label);
         if (!item.detail.empty()) ui.label({text.x, text.y - 4, text.w, kDetail}, item.detail, ui.small());
+    }
+
+    // Right opens the group under the cursor, Left closes it. Returns its item's index, or -1.
+    [[nodiscard]] int turned_fold(bool right, bool left) const {
+        if (state.cursor < 0 || state.cursor >= std::ssize(shown)) return -1;
+        const std::size_t i = shown[static_cast<std::size_t>(state.cursor)];
+        const MenuItem::Fold fold = items[i].fold;
+        const bool turns =
+            (right && fold == MenuItem::Fold::closed) || (left && fold == MenuItem::Fold::open);
+        return turns ? static_cast<int>(i) : -1;
     }
 
     // Returns the room of the next item, under its line where it has one.
@@ -167,8 +196,8 @@ struct Menu {
 }  // namespace
 
 MenuResult draw_menu(Ui& ui, std::string_view name, Rect anchor, const std::vector<MenuItem>& items,
-                     MenuState& state, bool with_filter, float min_width) {
-    Menu menu{ui, name, items, state, shown_of(items, state.filter), with_filter};
+                     MenuState& state, bool with_filter, float min_width, int most_rows) {
+    Menu menu{ui, name, items, state, shown_of(items, state.filter), with_filter, most_rows};
     const Rect box = menu.box(anchor, min_width);
     const auto layer = ui.open_layer(name, box);
     MenuResult result;
@@ -193,8 +222,14 @@ MenuResult draw_menu(Ui& ui, std::string_view name, Rect anchor, const std::vect
         const std::size_t i = menu.shown[std::clamp(state.cursor, 0, last)];
         if (items[i].enabled) result.picked = static_cast<int>(i);
     }
-    if (!with_filter && !fresh)
-        result.beside = pressed({Key::right}, true) ? 1 : pressed({Key::left}, true) ? -1 : 0;
+    if (!with_filter && !fresh) {
+        const bool right = pressed({Key::right}, true), left = pressed({Key::left}, true);
+        const int turned = menu.turned_fold(right, left);
+        if (turned >= 0)
+            result.picked = turned;
+        else
+            result.beside = right ? 1 : left ? -1 : 0;
+    }
     if (const int picked = menu.draw_list(room, moved); picked >= 0) result.picked = picked;
     return result;
 }

@@ -3,6 +3,7 @@
 
 #include "app/ui/kit/data_table.h"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,8 @@ struct MenuItem {
     bool enabled = true;
     bool checked = false;
     bool separator = false;  // a line before it
+    enum class Fold : std::uint8_t { none, closed, open } fold = Fold::none;  // it opens a group of items
+    bool inner = false;  // of such a group
     bool stays = false;  // stands below the list, where it is always seen, for any length of the list and any
                          // typed text
 };
@@ -31,9 +34,10 @@ struct MenuState {
     ScrollState scroll{};
     bool fresh = true;  // set when the menu opens
 };
-// With `with_filter`, a text field on top narrows the list.
+// With `with_filter`, a text field on top narrows the list. Of a longer list than `most_rows` of one line the
+// rest scrolls; 0: it is as high as the window has room.
 MenuResult draw_menu(Ui& ui, std::string_view name, Rect anchor, const std::vector<MenuItem>& items,
-                     MenuState& state, bool with_filter, float min_width = 200);
+                     MenuState& state, bool with_filter, float min_width = 200, int most_rows = 0);
 // Returns the items that a filter leaves (match.h), best match first, those that match equally in their
 // order; all where it is empty. Where one of them has the typed text together, items with only scattered
 // letters are dropped.

@@ -88,16 +88,21 @@ void draw_chart_row(const Ink& ink, const PlacedChart& at, Rect row, const RowCh
         } else if (!cell.words.empty()) {
             ink.label(box, cell.words, style, column.align);
         }
+        const auto draw_rules = [&](bool below) {
+            for (const RowChart::Rule& r : column.rules) {
+                const float x = at.x(chart, k, r.at);
+                if (r.below == below)
+                    ink.canvas.line({x, row.y}, {x, row.bottom()}, r.color, r.width, r.dash);
+            }
+        };
+        draw_rules(true);
         for (const RowChart::Mark& m : cell.marks) {
             const float x0 = at.x(chart, k, std::min(m.from, m.to)),
                         x1 = at.x(chart, k, std::max(m.from, m.to));
             m.paint({x0, row.y + row.h * (1 - column.bar) / 2, std::max(column.least, x1 - x0),
                      row.h * column.bar});
         }
-        for (const RowChart::Rule& r : column.rules) {
-            const float x = at.x(chart, k, r.at);
-            ink.canvas.line({x, row.y}, {x, row.bottom()}, r.color, r.width, r.dash);
-        }
+        draw_rules(false);
     }
 }
 

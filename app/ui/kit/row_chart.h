@@ -53,6 +53,7 @@ struct RowChart {
         Color color{};
         float width = 1;
         Dash dash = Dash::solid;
+        bool below = false;  // the marks
     };
     struct Column {
         std::string head{};

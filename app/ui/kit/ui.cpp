@@ -433,15 +433,17 @@ Ui::Step Ui::stepper(std::string_view name, Rect r, std::string_view value, bool
     canvas_.frame(r, on ? theme_.hairline : theme_.hairline.alpha(0.45f), 1, kControlRadius);
     const float end = 20;
     const std::string base(name);
-    const auto part = [&](const char* suffix, Rect cell, bool enabled, std::string_view sign) {
+    const auto part = [&](const char* suffix, Rect cell, bool enabled, bool plus) {
         const Hit hit = area(base + suffix, cell, 0, enabled, false);
-        TextStyle s = style(13, hit.hovered ? Tone::text : Tone::faint);
-        if (!enabled) s.color = theme_.faint.alpha(0.4f);
-        canvas_.text_in(cell, sign, s, Align::center);
+        const Color color = !enabled ? theme_.faint.alpha(0.4f) : hit.hovered ? theme_.text : theme_.faint;
+        constexpr float kHalf = 3;
+        const Vec2 m = cell.center();
+        canvas_.line({m.x - kHalf, m.y}, {m.x + kHalf, m.y}, color, 1.2f);
+        if (plus) canvas_.line({m.x, m.y - kHalf}, {m.x, m.y + kHalf}, color, 1.2f);
         return hit.clicked;
     };
-    if (part(".minus", {r.x, r.y, end, r.h}, can_down, "−")) step.by = -1;
-    if (part(".plus", {r.right() - end, r.y, end, r.h}, can_up, "+")) step.by = 1;
+    if (part(".minus", {r.x, r.y, end, r.h}, can_down, false)) step.by = -1;
+    if (part(".plus", {r.right() - end, r.y, end, r.h}, can_up, true)) step.by = 1;
     const Rect middle{r.x + end, r.y, r.w - 2 * end, r.h};
     const Id own = id(name);
     const bool dragged = state_.dragged == own;

@@ -39,6 +39,7 @@ struct UiState {
     Motion motion;                // from the plan before the last edit to the open one
     bool reduced_motion = false;  // nothing glides: what moves, jumps
     bool for_picture = false;     // draws a picture: without controls that only a hand needs
+    bool picture_grows = false;   // its height follows what it shows: nothing is left out for room
     bool without_bars = false;    // scrolls, but draws no bars: the whole window as a picture
     float hidden = 0;             // logical pixels by which this frame is too low for what scrolls in it
     struct Area {
@@ -58,6 +59,7 @@ struct UiState {
         std::string action;  // says what a click there does
         Id control = 0;      // has the keyboard for it
         int layer = 0;
+        bool whole = false;  // all of the card opens where the mouse rests; else its first lines do
     };
     std::vector<Named> named;  // of this frame
     // A part of the window is drawn once and then shown from a texture (Ui::part).

@@ -171,14 +171,18 @@ float reason(Ui& ui, Rect room, const std::string& text, bool whole) {
     return 2 * kLine;
 }
 
+// These come before any layout that a search found: the plan cannot run as it is.
+bool stops_the_plan(const Problem& p) {
+    return p.severity == Severity::error || p.code == ProblemCode::memory_does_not_fit;
+}
+
 // One bold line, the reason below it, and what mends it. A click on the line shows the whole reason.
 std::optional<PlanEdit> problem_row(Ui& ui, Rect& room, const Scene& scene, InspectorState& state,
                                     std::size_t i) {
     std::optional<PlanEdit> edit;
     Canvas& c = ui.canvas();
     const Problem& p = scene.evaluation.problems[i];
-    const bool over = p.code == ProblemCode::memory_does_not_fit;  // as bad as an error for who runs it
-    draw_severity(ui, room.min(), over ? Severity::error : p.severity);
+    draw_severity(ui, room.min(), stops_the_plan(p) ? Severity::error : p.severity);
     room.x += 22, room.w -= 22;
     const Rect head = room.cut_top(18);
     const Hit hit = ui.area("problem.row", head, i);
@@ -224,25 +228,27 @@ std::optional<PlanEdit> better_row(Ui& ui, Rect& room, const BetterLayout& bette
     return edit;
 }
 
-// Errors come first: advice that improves the earlier plan is shown a little later, and moves none of them.
+// What stops the plan comes first: advice that improves the earlier plan is shown a little later, and moves
+// none of it.
 std::optional<PlanEdit> problems_block(Ui& ui, Rect& room, const Scene& scene, InspectorState& state) {
     std::optional<PlanEdit> edit;
     const auto& problems = scene.evaluation.problems;
     put_head(ui, room, 6, scene.evaluation.valid ? "WHAT WOULD HELP" : "WHAT IS WRONG",
              std::to_string(problems.size() + scene.better.size()));
     Canvas& c = ui.canvas();
-    std::size_t errors = 0;
-    while (errors < problems.size() && problems[errors].severity == Severity::error) ++errors;
-    for (std::size_t i = 0; i < errors; ++i)
-        if (auto e = problem_row(ui, room, scene, state, i)) edit = std::move(e);
+    const auto put_problems = [&](bool stopping) {
+        for (std::size_t i = 0; i < problems.size(); ++i)
+            if (stops_the_plan(problems[i]) == stopping)
+                if (auto e = problem_row(ui, room, scene, state, i)) edit = std::move(e);
+    };
+    put_problems(true);
     for (std::size_t i = 0; i < scene.better.size(); ++i)
         if (auto e = better_row(ui, room, scene.better[i], i)) edit = std::move(e);
     if (problems.empty() && scene.better.empty()) {
         c.text(room.min(), "No problem is known.", ui.small());
         room.cut_top(26);
     }
-    for (std::size_t i = errors; i < problems.size(); ++i)
-        if (auto e = problem_row(ui, room, scene, state, i)) edit = std::move(e);
+    put_problems(false);
     room.cut_top(6);
     return edit;
 }
@@ -250,6 +256,7 @@ std::optional<PlanEdit> problems_block(Ui& ui, Rect& room, const Scene& scene, I
 // ---- where the step goes ------------------------------------------------------------------------------
 
 constexpr double kLargePart = 0.05;  // of the step: its row is bold
+constexpr double kSmallPart = 0.01;  // parts less than this share a row
 constexpr float kWithTimes = 232;    // a row less wide has percentages only
 
 std::string name_of_slice(const StepSlice& slice) {
@@ -304,12 +311,13 @@ void step_row(Ui& ui, Rect row, const StepBar& bar, const StepSlice& slice, cons
     const Hit hit = ui.area("step.part", row, index_of(slice));
     const TextStyle figure =
         ui.style(12, large ? Tone::text : Tone::secondary, large ? Face::semibold : Face::regular);
-    // A narrow row has no room for both figures next to a whole name: the tooltip has the time.
-    const bool timed = row.w >= kWithTimes;
+    // A narrow row has no room for both figures next to a whole name; a small part is read by its share. The
+    // tooltip has the time.
+    const bool timed = large && row.w >= kWithTimes;
     text_row(ui, {row.x, row.y, row.w, 18},
              {{name, share(), figure},
               {percent(part), px(52), figure, Align::right},
-              {timed ? time_text(slice.time_s) : std::string(), px(timed ? 58.0f : 0.0f),
+              {timed ? time_text(slice.time_s) : std::string(), px(row.w >= kWithTimes ? 58.0f : 0.0f),
                ui.style(12, Tone::secondary), Align::right}});
     c.rect(bar.strip_of(drawn.now, row.y + 19, 4), color_of_part(ui.theme(), slice));
     if (drawn.before) {
@@ -325,6 +333,26 @@ void step_row(Ui& ui, Rect row, const StepBar& bar, const StepSlice& slice, cons
     if (slice.part == StepPart::exposed) selection.choose(slice.group);
 }
 
+// Parts of less than one hundredth in one row: how many, and how much together; the tooltip has each.
+void small_parts_row(Ui& ui, Rect row, const StepBar& bar, const std::vector<StepSlice>& slices,
+                     const std::vector<std::size_t>& small, double step_s) {
+    double all_s = 0;
+    std::string each;
+    for (const std::size_t i : small) {
+        all_s += slices[i].time_s;
+        each += "\n" + name_of_slice(slices[i]) + ": " + time_text(slices[i].time_s) + ", "
+                + percent(slices[i].time_s / step_s);
+        ui.canvas().rect(bar.strip_of(slices[i], row.y + 19, 4), color_of_part(ui.theme(), slices[i]));
+    }
+    const std::string name = thousands(std::ssize(small)) + " parts under 1 %";
+    const TextStyle quiet = ui.style(12, Tone::secondary);
+    text_row(ui, {row.x, row.y, row.w, 18},
+             {{name, share(), quiet},
+              {percent(all_s / step_s), px(52), quiet, Align::right},
+              space(row.w >= kWithTimes ? 58.0f : 0.0f)});
+    if (ui.area("step.small", row).hovered) ui.tooltip(name + each);
+}
+
 void step_block(Ui& ui, Rect& room, Scene& scene) {
     if (!scene.evaluation.step || scene.evaluation.step->time_s <= 0) return;
     const Step& s = *scene.evaluation.step;
@@ -335,8 +363,14 @@ void step_block(Ui& ui, Rect& room, Scene& scene) {
     std::vector<DrawnSlice> drawn;
     for (const StepSlice& slice : slices) drawn.push_back(drawn_slice(ui, "inspector.slice", slice));
     step_bar(ui, room, bar, slices, drawn, s);
+    std::vector<std::size_t> small;
     for (std::size_t i = 0; i < slices.size(); ++i)
-        step_row(ui, room.cut_top(25), bar, slices[i], drawn[i], s.time_s, scene.selection);
+        if (slices[i].time_s < kSmallPart * s.time_s) small.push_back(i);
+    if (small.size() == 1) small.clear();
+    for (std::size_t i = 0; i < slices.size(); ++i)
+        if (std::ranges::find(small, i) == small.end())
+            step_row(ui, room.cut_top(25), bar, slices[i], drawn[i], s.time_s, scene.selection);
+    if (!small.empty()) small_parts_row(ui, room.cut_top(25), bar, slices, small, s.time_s);
     if (scene.injected)
         field(ui, room, scene.injected->words, "+ " + time_text(std::max(0.0, step_s - s.time_s)));
     room.cut_top(14);

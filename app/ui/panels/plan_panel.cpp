@@ -236,7 +236,9 @@ bool is_possible(const Plan& plan, Axis axis) {
 }
 
 // Draws the name, which switches the axis on and off. `whole`: the row with its factor and badge.
-MaybeEdit axis_toggle(Ui& ui, Rect row, Rect whole, Axis axis, const Scene& scene) {
+enum class AxisName : std::uint8_t { with_words, plain, shortened };
+
+MaybeEdit axis_toggle(Ui& ui, Rect row, Rect whole, Axis axis, const Scene& scene, AxisName form) {
     Canvas& c = ui.canvas();
     const Plan& p = scene.plan;
     const std::int64_t f = shown_factor(p, axis);
@@ -252,19 +254,18 @@ MaybeEdit axis_toggle(Ui& ui, Rect row, Rect whole, Axis axis, const Scene& scen
     text.cut_left(narrow ? 18 : 22);
     TextStyle label = on ? ui.title() : ui.style();
     if (!on) label.color = toggle.hovered ? ui.theme().secondary : ui.theme().faint;
-    const bool rail = whole.w <= kPlanRail;  // only its short name has room there
     const std::string short_name = axis == Axis::dp_shard       ? "shard"
                                    : axis == Axis::dp_replicate ? "repl"
                                                                 : name;
-    write_left(ui, text, rail ? short_name : name, label);
+    write_left(ui, text, form == AxisName::shortened ? short_name : name, label);
     TextStyle sub = ui.style(12, Tone::secondary);
     if (!on) sub.color = sub.color.alpha(0.6f);
-    if (!rail && text.w > 30) c.text_in(text, long_name(axis), sub);
+    if (form == AxisName::with_words && text.w > 30) c.text_in(text, long_name(axis), sub);
     if (toggle.focused) ui.focus_ring(row, 4);
     const std::string action = !possible ? ""
                                : on      ? "click to switch off; the GPUs go to data parallelism"
                                          : "click to switch on";
-    names_axis(ui, kind, row, action, ui.id("layout." + name + ".toggle"), whole);
+    names_axis(ui, kind, row, action, ui.id("layout." + name + ".toggle"), whole, true);
     if (toggle.hovered) ui.tooltip(std::string(sentence_of(axis)) + "\n" + action);
     if (!toggle.clicked) return std::nullopt;
     const std::int64_t to = on ? 1 : factor_when_on(p, axis);
@@ -338,10 +339,32 @@ MaybeEdit axis_row(Ui& ui, Rect row, Axis axis, Scene& scene, PlanPanelState& st
     const float digits = ui.canvas().text_width(thousands(shown_factor(scene.plan, axis)), ui.style());
     const Rect box = row.cut_right(narrow ? std::max(58.0f, digits + 38) : std::max(70.0f, digits + 46));
     row.cut_right(4);  // the factor is shown whole
-    MaybeEdit edit = axis_toggle(ui, row, whole, axis, scene);
+    MaybeEdit edit = axis_toggle(ui, row, whole, axis, scene, AxisName::with_words);
     if (MaybeEdit made = axis_factor(ui, box, axis, scene.plan, state)) edit = std::move(made);
     axis_badge(ui, badge, axis, scene);
     flash(ui, box, badge, axis, scene);
+    return edit;
+}
+
+// Writes the names of the axes that are off; a click on one switches it on and gives it a row.
+MaybeEdit off_line(Ui& ui, Rect& room, const Scene& scene, const PlanPanelState& state) {
+    constexpr float kSwatch = 18, kApart = 10, kHeight = 24;
+    MaybeEdit edit;
+    Rect row;
+    for (const Axis axis : kRows) {
+        if (has_row(scene.plan, state, axis)) continue;
+        const float w = kSwatch + ui.canvas().text_width(name_of(axis), ui.style()) + 2;
+        if (row.w < w) {
+            const bool first = row.h == 0;
+            row = room.cut_top(kHeight);
+            const Rect words = row.cut_left(ui.canvas().text_width("off:", ui.small()) + kApart);
+            if (first) ui.canvas().text_in(words, "off:", ui.small());
+        }
+        const Rect place = row.cut_left(w);
+        row.cut_left(kApart);
+        if (MaybeEdit made = axis_toggle(ui, place, place, axis, scene, AxisName::plain))
+            edit = std::move(made);
+    }
     return edit;
 }
 
@@ -418,7 +441,14 @@ Effects name_line(Ui& ui, Rect& room, const Scene& scene) {
 
 }  // namespace
 
+bool has_row(const Plan& plan, const PlanPanelState& state, Axis axis) {
+    return state.all_axes || ranks_laid_out(plan) <= 1 || state.used[static_cast<std::size_t>(axis)];
+}
+
 Effects draw_plan_panel(Ui& ui, Rect panel, Scene& scene, PlanPanelState& state) {
+    if (std::exchange(state.used_of, state.file) != state.file) state.used = {};
+    for (const Axis axis : kRows)
+        if (shown_factor(scene.plan, axis) > 1) state.used[static_cast<std::size_t>(axis)] = true;
     const float side = panel.w - 32 < kNarrow ? 12 : 16;
     ScrollArea area(ui, "plan", panel, state.scroll, {.pad = {side, 14}});
     Rect& room = area.room;
@@ -430,10 +460,12 @@ Effects draw_plan_panel(Ui& ui, Rect panel, Scene& scene, PlanPanelState& state)
     keep(cluster_block(ui, room, scene, state));
     put_head(ui, room, 4, "LAYOUT", "FACTOR, SLOWEST LINK");
     for (const Axis axis : kRows) {
+        if (!has_row(scene.plan, state, axis)) continue;
         keep(axis_row(ui, room.cut_top(26), axis, scene, state));
         number_message(ui, room, name_of(axis), state.numbers);
         if (!is_low(ui)) room.cut_top(2);
     }
+    keep(off_line(ui, room, scene, state));
     product_line(ui, room, scene.plan, state);
     Effects out = name_line(ui, room, scene);
     room.cut_top(is_low(ui) ? 6.0f : 10.0f);
@@ -454,7 +486,7 @@ Effects draw_plan_rail(Ui& ui, Rect rail, Scene& scene, PlanPanelState& state) {
         for (const Axis axis : kRows) {
             const Rect name = room.cut_top(kAxisLine), factor = room.cut_top(kFactor);
             const Rect whole{name.x, name.y, name.w, kAxisLine + kFactor};
-            MaybeEdit toggled = axis_toggle(ui, name, whole, axis, scene);
+            MaybeEdit toggled = axis_toggle(ui, name, whole, axis, scene, AxisName::shortened);
             MaybeEdit stepped = axis_factor(ui, factor, axis, scene.plan, state);
             if (!edit) edit = stepped ? std::move(stepped) : std::move(toggled);
             number_message(ui, room, name_of(axis), state.numbers);
@@ -475,16 +507,14 @@ namespace {
 using Chips = std::array<Rect, kAxisCount>;
 constexpr float kRowStep = 30, kChipHeight = 24;
 
-// Chips flow over two or three rows. In a low window those that are off have no place
-// next to those in use.
-Chips lay_chips(Ui& ui, Rect room, const Plan& plan) {
+// Chips of the axes that have a row flow over two or three rows.
+Chips lay_chips(Ui& ui, Rect room, const Plan& plan, const PlanPanelState& state) {
     const AxisOrder& order = plan.layout.order;
     Chips chips{};
-    const bool in_use = is_low(ui) && ranks_laid_out(plan) > 1;
     float x = room.x, y = room.y;
     for (std::size_t i = 0; i < order.size(); ++i) {
         chips[i] = {x, y, 0, kChipHeight};
-        if (in_use && shown_factor(plan, order[i]) <= 1) continue;
+        if (!has_row(plan, state, order[i])) continue;
         const float w = ui.canvas().text_width(name_of(order[i]), ui.style(12)) + 34;
         if (x + w > room.right() && x > room.x) x = room.x, y += kRowStep;
         chips[i] = {x, y, w, kChipHeight};
@@ -552,7 +582,7 @@ MaybeEdit order_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& st
     room.cut_top(6);
 
     MaybeEdit edit;
-    const Chips chips = lay_chips(ui, room, scene.plan);
+    const Chips chips = lay_chips(ui, room, scene.plan, state);
     for (std::size_t i = 0; i < order.size(); ++i) {
         if (chips[i].w <= 0) continue;
         const Hit hit = ui.area("order." + std::string(name_of(order[i])), chips[i]);

@@ -16,6 +16,7 @@
 #include "core/step/exposure.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -64,7 +65,14 @@ struct PlanPanelState {
     bool spare_replicates = false;  // GPUs that come are replicas, not shards
     std::uint64_t revision = 0;     // of the evaluation that is shown
     Kept<std::string> largest;      // words of the largest micro-batch that fits; by revision
+    bool all_axes = false;          // a lesson names rows: none is folded away
+    std::uint64_t file = 0;         // that is open (Document::file)
+    std::array<bool, kAxisCount> used{};  // by Axis: it was in use since that file was opened,
+    std::uint64_t used_of = 0;            // whose number is kept here
 };
+// Returns true if the axis has a row of its own: it is in use or was, since the file was opened. The others share
+// one line, so that a plan's factors are seen at once. A plan that cuts nothing yet has all rows.
+[[nodiscard]] bool has_row(const Plan& plan, const PlanPanelState& state, Axis axis);
 [[nodiscard]] Effects draw_plan_panel(Ui& ui, Rect panel, Scene& scene, PlanPanelState& state);
 // Draws only the axes, each with its factor under its name, and a link to all settings: for a small room.
 [[nodiscard]] Effects draw_plan_rail(Ui& ui, Rect rail, Scene& scene, PlanPanelState& state);
@@ -82,7 +90,7 @@ inline constexpr float kPlanRail = 92;  // its width
 
 using MaybeEdit = std::optional<PlanEdit>;
 
-// In a low window what explains is on hover, and what is off is left out of the order.
+// In a low window what explains is on hover.
 [[nodiscard]] inline bool is_low(const Ui& ui) {
     constexpr float kLow = 760;
     return ui.frame().size.y < kLow;

@@ -603,13 +603,11 @@ namespace {
 
 constexpr float kTimedFrom = 800, kWordsFrom = 1100;  // logical pixels
 // Says what mouse and keys do, for those who have not read the manual.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kHints{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kHints{
     {{"click", "a cell for its groups"},
      {"1 … 9", "a view in the whole window"},
-     {"wheel", "over a factor steps it"},
-     {"Ctrl D", "pins this plan as A"},
-     {"Ctrl P", "every command"},
-     {"Space", "held: the plan before"}}};
+     {"Space", "held: the plan before"},
+     {"F1", "all keys"}}};
 
 // Writes "2 problems": errors and warnings, in words, at every window size.
 void problem_count(Ui& ui, Rect& row, const std::vector<Problem>& problems, InspectorState* state) {

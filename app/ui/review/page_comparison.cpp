@@ -125,15 +125,13 @@ std::string comparison_verdict(const ReviewContent& content) {
 
 namespace {
 
-constexpr double kNoise = 1e-6;  // of A's step: a smaller difference is noise
-
 // Returns the parts of the steps; a difference that is far below what is written of a step is 0.
 Table parts_of_steps(const PlanComparison& c) {
     Table t = brief_why_table(c);
     const std::size_t n = c.plans.size();
     for (Table::Row& row : t.rows)
         for (std::size_t i = 1; i < n; ++i)
-            if (std::abs(row[n + i].number()) < kNoise * t.rows.back()[1].number()) row[n + i] = Cell(0.0);
+            row[n + i] = Cell(without_noise(row[n + i].number(), t.rows.back()[1].number()));
     return t;
 }
 
@@ -159,7 +157,7 @@ Table why_of_many(const PlanComparison& c) {
                 plans = Cell(plans.text() + ", " + plan_letter(i));
                 continue;
             }
-            const double delta = std::abs(p.delta_s[i]) < kNoise * step_s ? 0 : p.delta_s[i];
+            const double delta = without_noise(p.delta_s[i], step_s);
             t.rows.push_back({i == 0 ? p.part : "", plan_letter(i), p.values_s[i],
                               i == 0 ? Cell("") : Cell(delta), std::string(one && i > 0 ? "" : fact)});
         }
@@ -248,6 +246,15 @@ std::string period_words(const Reviewed& of, const Period& p) {
     return out + (p.count > 1 ? "one of " + thousands(p.count) + " " + p.noun + "s" : "the whole " + p.noun);
 }
 
+// Returns "tp: 64 groups of 4. ", of the innermost axis; empty where nothing is cut.
+std::string groups_words(const Reviewed& of) {
+    const std::vector<GroupKind> axes = axes_in_use(of.evaluation);
+    if (axes.empty()) return {};
+    const GroupSummary& g = of.evaluation.groups[axes.front()];
+    return axis_label(axes.front()) + ": " + plural(g.groups, "group", "groups") + " of "
+           + thousands(g.degree) + ". ";
+}
+
 float strip_row_height(const ReviewSheet& sheet) {
     return sheet.paper().line() + strip_height(kTile) + sheet.paper().small * 0.7f;
 }
@@ -258,7 +265,7 @@ void draw_strip_of(ReviewSheet& sheet, Rect room, const Reviewed& of, const std:
     Rect head = room.cut_top(sheet.paper().line());
     sheet.label(head.cut_left(sheet.paper().body * 1.3f), letter, sheet.strong());
     if (period.nodes > 1) {
-        sheet.label(head, period_words(of, period), sheet.faint());
+        sheet.label(head, groups_words(of) + period_words(of, period), sheet.faint());
         draw_strip(sheet.canvas(), sheet.theme(), sheet.paper().small, room, kTile, printed.scene, period);
         return;
     }

@@ -45,8 +45,9 @@ struct TierMark {
 
 // Says that what stands in `r` names the axis whose groups these are, and what a click there does; groups of
 // several axes have no card. `control` has the keyboard for it. The card covers no part of `clear`, by
-// default of `r`.
-void names_axis(Ui& ui, GroupKind kind, Rect r, std::string action = {}, Id control = 0, Rect clear = {});
+// default of `r`. Where the mouse rests a few lines of it open, with `whole` all of it.
+void names_axis(Ui& ui, GroupKind kind, Rect r, std::string action = {}, Id control = 0, Rect clear = {},
+                bool whole = false);
 
 // A part of the step as it is drawn: after an edit it glides to its place, and its old place stays as an
 // outline.

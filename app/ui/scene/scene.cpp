@@ -99,6 +99,8 @@ Rect head_words(Rect head_row, Rect& room, float width) {
 
 void head_sentence(Ui& ui, Rect head_row, Rect& room, std::string_view words, float least_height) {
     Canvas& c = ui.canvas();
+    const TextStyle large = ui.style(15, Tone::secondary);
+    if (c.text_width(words, large) <= head_row.w) return static_cast<void>(c.text_in(head_row, words, large));
     const TextStyle style = ui.style(13, Tone::secondary);
     if (c.text_width(words, style) > head_row.w && room.h > least_height)
         room.cut_top(c.paragraph(room, words, style, 18) + 6);

@@ -1,9 +1,6 @@
 // Everything that can be done, in one table: menus, shortcuts, the palette and the F1 sheet all read it.
 #pragma once
 
-#include "app/ui/kit/data_table.h"
-#include "app/ui/kit/menu.h"
-#include "app/ui/shell/window.h"
 #include "core/io/presets.h"
 #include "core/plan/plan.h"
 #include "render/input.h"
@@ -21,6 +18,7 @@ struct Command {
     std::string id;      // "file.open"
     std::string title;   // "Open…"
     std::string menu{};  // "File"; empty: palette only
+    std::string group{};  // a part of the menu that opens at a click; empty: it stands in the menu itself
     Chord chord{};
     bool separator = false;  // a line before it in the menu
     bool repeats = false;    // while its chord is held
@@ -53,6 +51,9 @@ struct Command {
         [&on] { return on; });
 }
 
+// Puts the commands from `first` on into a group of their menu; the sheet of keys has its title as a heading.
+void put_in_group(std::vector<Command>& commands, std::size_t first, std::string_view group);
+
 [[nodiscard]] constexpr Chord ctrl(Key key, bool shift = false) {
     return {.key = key, .ctrl = true, .shift = shift};
 }
@@ -70,45 +71,5 @@ struct TypedEdits {
 // data parallelism, as in the panel; other names are fields of the layout, the training and the cluster.
 [[nodiscard]] std::optional<TypedEdits> typed_edits(const Plan& plan, std::string_view text,
                                                     const Presets& presets);
-
-// The bar of menus with the plan's title, the list of all commands that can be searched, and the sheet of
-// keys.
-
-class MenuBar {
-  public:
-    // `commands` is read in each frame.
-    MenuBar(Window& window, const std::vector<Command>& commands) : window_(window), commands_(commands) {}
-
-    // Returns an edit if a new title was typed.
-    std::optional<PlanEdit> draw(Ui& ui, Rect bar);
-    // Draws what is open over the window: a menu, the search of commands, the keys.
-    void draw_open(Ui& ui);
-    void close();
-    void search(std::string filter);
-    void switch_keys() { keys_ = !keys_; }
-    void edit_title();
-    void run(const Command& command) { window_.later(command.title, command.run); }
-
-  private:
-    struct TitleEdit {
-        std::string text;
-        bool fresh = true;  // until it has the keyboard: a menu may keep that for a frame
-    };
-    Window& window_;
-    const std::vector<Command>& commands_;
-    std::optional<TitleEdit> title_edit_;
-    std::string menu_;  // the open menu of the bar
-    Rect menu_anchor_;
-    MenuState menu_state_, palette_state_;
-    int menu_turn_ = 0;  // -1, 1: the menu to the left, to the right is wanted
-    bool palette_ = false, keys_ = false;
-    ScrollState keys_scroll_;
-
-    [[nodiscard]] std::optional<PlanEdit> draw_title(Ui& ui, Rect bar, Rect row);
-    void draw_names(Ui& ui, Rect& row);
-    void draw_menus(Ui& ui);
-    void draw_palette(Ui& ui);
-    void draw_keys(Ui& ui);
-};
 
 }  // namespace pentamesh::ui

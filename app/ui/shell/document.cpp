@@ -653,6 +653,8 @@ Settings load_settings(const std::filesystem::path& folder, std::string& warning
         flag("zoom_flown", s.zoom_flown);
         if (json.contains("hints") && json["hints"].is_number_integer())
             s.hints = std::clamp(json["hints"].get<int>(), 0, 99);
+        flag("panels", s.panels);
+        flag("panels_in_full", s.panels_in_full);
         flag("reduced_motion", s.reduced_motion);
         if (json.contains("flags") && json["flags"].is_string()) s.flags = json["flags"];
         const auto titles = [&](const char* key, std::vector<std::string>& into) {
@@ -692,6 +694,8 @@ void save_settings(const std::filesystem::path& folder, const Settings& s) {
                                       {"welcomed", s.welcomed},
                                       {"zoom_flown", s.zoom_flown},
                                       {"hints", s.hints},
+                                      {"panels", s.panels},
+                                      {"panels_in_full", s.panels_in_full},
                                       {"reduced_motion", s.reduced_motion},
                                       {"present", s.present},
                                       {"flags", s.flags},

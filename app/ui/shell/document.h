@@ -233,6 +233,8 @@ struct Settings {
     float scale = 1;                         // times the monitor's
     float present = kPresentScale;           // times that, while presenting
     float left = 0, right = 0;               // widths of the panels; 0: they follow the window's
+    bool panels = true;                      // they stand next to the dashboard
+    bool panels_in_full = false;             // and next to a view in the whole window
     float memory = 0.24f, timeline = 0.25f;  // shares of the middle's height
     std::vector<std::string> recent;         // absolute paths, each once, newest first
     std::vector<std::string> tasks_done;     // titles, each once

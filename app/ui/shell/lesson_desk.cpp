@@ -391,8 +391,10 @@ void LessonDesk::add_opening_commands(std::vector<Command>& commands) {
               &e == courses_.data());
     commands.push_back(in_menu("Learn", "lesson.choose", "Lessons one by one…", {},
                                [this] { window_.search_commands("Lesson "); }));
+    const std::size_t first = commands.size();
     for (const LessonEntry& e : lessons_)
         opens(e, "lesson." + e.id, lesson_label(e), e.only_tasks || e.id == "tour", false);
+    put_in_group(commands, first, "Tour and tasks");
 }
 
 void LessonDesk::add_commands(std::vector<Command>& commands) {
@@ -413,6 +415,7 @@ void LessonDesk::add_commands(std::vector<Command>& commands) {
         },
         [this] { return lesson_.open && static_cast<bool>(window_.host.save_handout); });
     add_opening_commands(commands);
+    const std::size_t first = commands.size();
     add("lesson.forward", "Next step", step(LessonAction::Kind::next), open, {Key::page_down}).separator =
         true;
     add("lesson.backward", "Step before", step(LessonAction::Kind::back), open, {Key::page_up});
@@ -430,6 +433,7 @@ void LessonDesk::add_commands(std::vector<Command>& commands) {
     add_step_commands(commands);
     add(
         "lesson.close", "Leave the lesson", [this] { leave(); }, open);
+    put_in_group(commands, first, "This lesson");
 }
 
 // Tasks in the window: their solution and start as edits, what was done before, the page of results.

@@ -201,6 +201,7 @@ void LessonDesk::present_keys() {
 
 void LessonDesk::add_presenter_commands(std::vector<Command>& commands) {
     const auto on = [this] { return presenter_.on; };
+    const std::size_t first = commands.size();
     commands.push_back({.id = "present.black",
                         .title = "Present: blank screen",
                         .menu = "Learn",
@@ -223,6 +224,7 @@ void LessonDesk::add_presenter_commands(std::vector<Command>& commands) {
     commands.push_back(in_menu(
         "Learn", "present.apart", "Present: notes on the second screen", {}, [this] { toggle_apart(); },
         [this] { return presenter_.on && lesson_.open; }, [this] { return presenter_.apart; }));
+    put_in_group(commands, first, "While presenting");
 }
 
 // Makes the page of the next step, its queries answered for its own plan: once for each step and plan.

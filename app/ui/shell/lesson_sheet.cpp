@@ -184,7 +184,6 @@ PictureRequest picture_request_of(const StepSheet& s, bool open) {
     request.size = kPictureSize;
     request.task = s.step.task;
     request.theme = ThemeId::light;
-    request.brief = true;
     const bool asks = open && s.step.question && s.step.question->kind == QuestionKind::ranks;
     if (open) request.hidden_answer = s.hidden_answer;
     request.uncolored = asks;

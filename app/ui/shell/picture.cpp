@@ -171,15 +171,16 @@ namespace {
 // The first page of a design review.
 constexpr std::string_view kReview = "review";
 
-constexpr int kMostTries = 12;  // at another height
+constexpr int kMostTries = 12;      // at another height
+constexpr double kUntouched_s = 2;  // for so long nobody has edited the plan of a picture of the whole window
 
 // "Llama 3 8B on 64 × H100 SXM: cp 8, dp_shard 8; ZeRO 3. A batch of 64 samples of 8,192 tokens."
-std::string brief_line(const Plan& p) {
+std::string brief_line(const Plan& p, bool names_model) {
     std::string factors;
     for (const Axis a : p.layout.order)
         if (const std::int64_t f = factor_in_force(p, a); f > 1)
             factors += sentence(factors.empty() ? "" : ", ", name_of(a), " ", f);
-    return sentence(p.model.name, " on ", p.cluster.gpus, " × ",
+    return sentence(names_model ? p.model.name + " on " : "", p.cluster.gpus, " × ",
                     p.cluster.gpu.name.empty() ? p.cluster.gpu.id : p.cluster.gpu.name, ": ",
                     factors.empty() ? "nothing is cut" : sentence(factors, "; ZeRO ", p.layout.zero),
                     ". A batch of ", p.training.global_batch, " samples of ", p.training.sequence_length,
@@ -191,8 +192,7 @@ ViewSheet sheet_around(const Scene& scene, ViewId view, const PictureRequest& re
                        const HiddenAnswer& hidden) {
     ViewSheet out;
     if (request.title) out.title = title_of(scene.plan);
-    if (request.caption)
-        out.caption = request.brief ? brief_line(scene.plan) : assumptions_line(scene.plan, scene.evaluation);
+    if (request.caption) out.caption = brief_line(scene.plan, !request.title);
     out.covered = hidden.covers(view_of(view).name);
     out.figures_covered = hidden.covers(kFiguresPlace);
     return out;
@@ -333,17 +333,6 @@ std::span<const std::string_view> picture_views() {
     return names;
 }
 
-std::string assumptions_line(const Plan& p, const Evaluation& e) {
-    std::string s = p.model.name + ", " + count_text(static_cast<double>(e.parameters.total))
-                    + " parameters, on " + thousands(p.cluster.gpus) + " × "
-                    + (p.cluster.gpu.name.empty() ? p.cluster.gpu.id : p.cluster.gpu.name) + " (";
-    for (const Tier& t : p.cluster.tiers)
-        s += (&t == p.cluster.tiers.data() ? "" : ", ") + t.name + " " + bandwidth_text(t.bytes_per_s)
-             + (&t == &p.cluster.tiers.back() ? "" : " to " + thousands(t.domain))
-             + (t.oversubscription > 1 ? " 1:" + trimmed(t.oversubscription) : "");
-    return s + "). " + plan_line(p);
-}
-
 namespace {
 
 bool shows(ViewId id, const PictureRequest& request, const Screen& screen) {
@@ -368,7 +357,7 @@ std::vector<MovingFrame> frames_of_edit(Shell& shell, Offscreen& surface, const 
     constexpr double kBefore_s = 1.6, kAfter_s = 2.4, kEach_s = 0.1, kGlide_s = 0.8, kOutlines_s = 1.2,
                      kSettled_s = 4;
     std::vector<MovingFrame> out;
-    double at_s = 1;
+    double at_s = kUntouched_s + 1;
     const auto take = [&](double seconds) {
         surface.frame({}, at_s, [&](const FrameInfo& info) { shell.frame(info); });
         out.push_back({surface.read(), seconds});
@@ -407,12 +396,15 @@ std::string draw_picture(const Presets& presets, const Plan& plan, const Picture
     const std::string text = plan_inside(presets, plan, request, screen);
     std::optional<Shell> shell;  // of the whole window
     if (request.view == kDashboardName) {
-        shell.emplace(presets, plan, Host{});
+        Host host;
+        host.searches = true;
+        shell.emplace(presets, plan, std::move(host));
         shell->show(screen);
         shell->ui_state().without_bars = true;
     } else {
         window.show(screen);
         window.state.for_picture = true;
+        window.state.picture_grows = as_high;
         work_out(request, presets, plan, window.evaluation, window.evaluated, window.views);
     }
     const auto draw = [&](const FrameInfo& info, Page* page) {
@@ -433,16 +425,22 @@ std::string draw_picture(const Presets& presets, const Plan& plan, const Picture
         size.y = std::min(highest, size.y + hidden());
         surface.resize(size, scale);
     }
+    double from_s = 0;
     const auto frames = [&](int count) {
         for (int i = 0; i < count; ++i)
-            surface.frame({}, i / 60.0, [&](const FrameInfo& info) { draw(info, nullptr); });
+            surface.frame({}, from_s + i / 60.0, [&](const FrameInfo& info) { draw(info, nullptr); });
     };
     frames(2);  // the first lays out, the second draws what the first found out
-    if (shell) settle(*shell, frames);
+    if (shell) {
+        from_s =
+            kUntouched_s;  // by then the window looks for better layouts: it says the same as this picture
+        frames(1);
+        settle(*shell, frames);
+    }
     if (request.text_runs != nullptr) *request.text_runs = surface.text_runs();
     if (request.fits != nullptr && !(*request.fits = hidden() <= 0)) return {};
     if (request.onto != nullptr) {
-        surface.frame({}, 2 / 60.0, [&](const FrameInfo& info) { draw(info, request.onto); });
+        surface.frame({}, from_s + 2 / 60.0, [&](const FrameInfo& info) { draw(info, request.onto); });
         return {};
     }
     const std::vector<PngText> words{{"Title", title_of(plan)}, {"pentamesh.plan", text}};
@@ -452,7 +450,7 @@ std::string draw_picture(const Presets& presets, const Plan& plan, const Picture
                               : request.outlines ? PageFormat::svg_outlines
                                                  : PageFormat::svg;
     Page page(format, size, fonts, title_of(plan), text);
-    surface.frame({}, 2 / 60.0, [&](const FrameInfo& info) { draw(info, &page); });
+    surface.frame({}, from_s + 2 / 60.0, [&](const FrameInfo& info) { draw(info, &page); });
     return page.finish();
 }
 

@@ -40,10 +40,6 @@ struct Link {
 // Returns the names of the views that a picture can show.
 [[nodiscard]] std::span<const std::string_view> picture_views();
 
-// "Llama 3.1 405B on 16,384 x H100 SXM (NVLink 8, ...); tp 8, pp 16 ..., ZeRO-1, interleaved; batch 2,048 x
-// 8,192, bf16"
-[[nodiscard]] std::string assumptions_line(const Plan& plan, const Evaluation& evaluation);
-
 struct PictureRequest {
     std::string view{kDashboardName};
     std::string page{};    // of that view, by its name (pages.h); empty: its first
@@ -52,8 +48,7 @@ struct PictureRequest {
     float text = 1;         // how large type is, as a multiple; a PNG keeps its pixels
     bool outlines = false;  // SVG: text as shapes
     bool title = true;      // the plan's, over a view; the whole window has its own
-    bool caption = true;    // the line of model, cluster and layout
-    bool brief = false;     // that line in a lesson's words: no setting that no step has named
+    bool caption = true;    // one line of GPUs, factors and batch; the whole plan is inside the file
     ThemeId theme = ThemeId::dark;
     std::int64_t rank = -1;                     // shown as selected
     std::vector<TextRun>* text_runs = nullptr;  // where the text that can be read in it goes

@@ -20,7 +20,7 @@ namespace pentamesh::ui {
 namespace {
 
 constexpr double kRests_s = 0.4;  // the mouse rests so long on a name before its card opens
-constexpr float kWide = 460, kPad = 14, kLine = 20, kPicture = 84;
+constexpr float kWide = 460, kBrief = 300, kPad = 14, kLine = 20, kPicture = 84;
 
 Axis axis_of(const UiState::Named& named) {
     return static_cast<Axis>(named.subject);
@@ -108,7 +108,8 @@ class AxisCard {
   public:
     AxisCard(Ui& ui, const Scene& scene, AxisCardState& state, const UiState::Named& by)
         : ui_(ui), scene_(scene), state_(state), by_(by), axis_(axis_of(by)), kind_(group_of(axis_)),
-          color_(color_of(ui.theme(), kind_)), canvas_(frame_canvas(ui.frame(), ui.canvas().page(), true)) {
+          color_(color_of(ui.theme(), kind_)), canvas_(frame_canvas(ui.frame(), ui.canvas().page(), true)),
+          whole_(state.asked || by.whole) {
         const std::vector<MapRow>& rows = state.figures->rows;
         const int at = row_of(rows, kind_);
         if (at < 0) return;
@@ -118,8 +119,9 @@ class AxisCard {
     // Returns false if there is no room next to the name.
     bool draw() {
         if (row_ == nullptr) return false;
-        const float h = put(Rect{0, 0, kWide - 2 * kPad, 0}, true) + 2 * kPad;
-        const auto box = place_card(by_.clear, {kWide, h}, ui_.frame().size, state_.asked.has_value());
+        const float wide = whole_ ? kWide : kBrief;
+        const float h = put(Rect{0, 0, wide - 2 * kPad, 0}, true) + 2 * kPad;
+        const auto box = place_card(by_.clear, {wide, h}, ui_.frame().size, state_.asked.has_value());
         if (!box) return false;
         canvas_.rect(*box, ui_.theme().panel, 6);
         canvas_.frame(*box, color_, 1.5f, 6);
@@ -136,6 +138,7 @@ class AxisCard {
     GroupKind kind_;
     Color color_;
     Canvas canvas_;
+    bool whole_;  // else it says only where the axis' groups lie
     const MapRow* row_ = nullptr;
     std::vector<Fact> facts_;
 
@@ -144,6 +147,20 @@ class AxisCard {
         const float top = room.y;
         if (!measure) put_head(room);
         room.y += 26;
+        return (whole_ ? put_rest(room, measure) : put_brief(room, measure)) - top;
+    }
+    // Both return where their words end.
+    float put_brief(Rect room, bool measure) {
+        const auto line = [&](std::string_view words, const TextStyle& style) {
+            if (!measure) canvas_.paragraph({room.x, room.y, room.w, 100}, words, style, 17);
+            room.y += canvas_.paragraph_height(room.w, words, style, 17);
+        };
+        if (!facts_.empty()) line(facts_.front().text, ui_.small(Tone::text));
+        if (!by_.action.empty()) line(by_.action, ui_.small());
+        line("F1: what it costs here", ui_.small());
+        return room.y;
+    }
+    float put_rest(Rect room, bool measure) {
         const TextStyle words = ui_.style(13);
         const std::string_view sentence = sentence_of(axis_);
         if (!measure) canvas_.paragraph({room.x, room.y, room.w, 200}, sentence, words, 19);
@@ -174,7 +191,7 @@ class AxisCard {
         };
         small(by_.action);
         small(flag_words());
-        return room.y - top;
+        return room.y;
     }
     // Returns the setting of the framework whose settings are shown; empty where it has none.
     [[nodiscard]] std::string flag_words() const {

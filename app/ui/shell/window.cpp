@@ -2,7 +2,7 @@
 
 #include "app/ui/kit/format.h"
 #include "app/ui/panels/plan_panel.h"
-#include "app/ui/shell/commands.h"
+#include "app/ui/shell/menu_bar.h"
 #include "app/ui/shell/decider.h"
 #include "app/ui/shell/dialogs.h"
 #include "app/ui/shell/files.h"

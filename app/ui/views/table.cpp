@@ -529,12 +529,13 @@ Tabs tabs_in(Ui& ui, float room, ViewId current, bool every) {
 
 }  // namespace
 
-ViewHead view_head(Ui& ui, Rect& room, ViewId current, bool& as_data, bool every) {
+ViewHead view_head(Ui& ui, Rect& room, ViewId current, bool& as_data, HeadLinks links) {
     ViewHead head;
     Rect row = room.cut_top(24);
+    const bool shows_links = !links.quiet || ui.hovers(row);
     room.cut_top(4);
     Canvas& c = ui.canvas();
-    const Tabs tabs = tabs_in(ui, row.w, current, every);
+    const Tabs tabs = tabs_in(ui, row.w, current, links.every);
     for (const ViewId v : tabs.shown) {
         const ViewEntry& entry = view_of(v);
         const bool own = v == current;
@@ -561,16 +562,22 @@ ViewHead view_head(Ui& ui, Rect& room, ViewId current, bool& as_data, bool every
         if (hit.focused) ui.focus_ring(more, 4);
         if (hit.clicked) head.switch_to = tabs.next;
     }
-    const std::string_view label = as_data ? "show as picture" : "show as data";
-    const float w = c.text_width(label, ui.small()) + 2;
-    if (row.w > w + 60) {
-        const Rect link = row.cut_right(w);
+    const auto link = [&](std::string_view name, std::string_view label, std::string_view card) {
+        const float w = c.text_width(label, ui.small()) + 2;
+        if (row.w <= w + 60) return false;
+        const Rect place = row.cut_right(w);
         row.cut_right(16);
-        const Hit hit = ui.area("view.data", link, static_cast<std::uint64_t>(current));
-        c.text_in(link, label, ui.small(hit.hovered ? Tone::text : Tone::secondary), Align::right);
-        if (hit.focused) ui.focus_ring(link, 3);
-        if (hit.clicked) as_data = !as_data;
-    }
+        const Hit hit = ui.area(name, place, static_cast<std::uint64_t>(current));
+        if (shows_links || hit.focused)
+            c.text_in(place, label, ui.small(hit.hovered ? Tone::text : Tone::secondary), Align::right);
+        if (hit.hovered && !card.empty()) ui.tooltip(std::string(card));
+        if (hit.focused) ui.focus_ring(place, 3);
+        return hit.clicked;
+    };
+    if (links.dashboard && link("view.dashboard", "dashboard", "Back to all panes  (Esc)")) head.full = true;
+    if (links.panels && link("view.panels", "panels", "The plan and the figures next to it  (\\)"))
+        head.panels = true;
+    if (link("view.data", as_data ? "show as picture" : "show as data", {})) as_data = !as_data;
     head.row = row;
     return head;
 }

@@ -172,13 +172,20 @@ void show_open_pages(ViewStates& states, const OpenPages& pages);
 
 // Draws the frame of a view: its title, its siblings, the switch between picture and table.
 
-// Draws title, its siblings as tabs, and "show as data" at the right end. Cuts its row off `room`.
+// Draws title, its siblings as tabs, and links at the right end: "show as data", and the ways back from a
+// whole window. Cuts its row off `room`.
 struct ViewHead {
     std::optional<ViewId> switch_to;  // a sibling was clicked
-    bool full = false;                // the title was double-clicked: fill the window, or back
+    bool full = false;                // fill the window, or back to the dashboard
+    bool panels = false;              // the panels are wanted next to it
     Rect row;                         // the rest of the row, for the view's own switches
 };
-ViewHead view_head(Ui& ui, Rect& room, ViewId current, bool& as_data, bool every = false);
+struct HeadLinks {
+    bool every = false;  // the tabs are all views, not only those of the same pane
+    bool dashboard = false, panels = false;
+    bool quiet = false;  // links show while the mouse is over their row
+};
+ViewHead view_head(Ui& ui, Rect& room, ViewId current, bool& as_data, HeadLinks links);
 
 // Returns the view's content as a table; of a plan with errors, only the reason.
 [[nodiscard]] Table data_of(const Scene& scene, ViewId view, const ViewStates& states);

@@ -8,6 +8,7 @@
 #include "app/ui/views/compare/view.h"
 #include "app/ui/views/memory/view.h"
 #include "app/ui/views/mesh/mesh_draw.h"
+#include "app/ui/views/mesh/mesh_large.h"
 #include "app/ui/views/step/view.h"
 #include "app/ui/views/timeline/timeline_parts.h"
 #include "core/step/step.h"
@@ -67,6 +68,13 @@ void draw_mesh_of(Ui& ui, Rect room, const Scene& from, std::string_view letter,
     ui.canvas().text_in(head.cut_left(18), letter, ui.title());
     ui.label(head, words, ui.small());
     room.cut_top(2);
+    // How groups lie in a node is seen in a strip of a few nodes, the rest of them in the cells below it.
+    constexpr float kTile = 26, kLeastMesh = 70, kType = 11;
+    const Period period = replica_of(scene, 0);
+    if (period.nodes > 1 && room.w >= 200 && room.h >= strip_height(kTile)) {
+        draw_strip(ui.canvas(), ui.theme(), kType, room.cut_top(strip_height(kTile)), kTile, scene, period);
+        if (room.h < kLeastMesh) return;
+    }
     draw_still_mesh(ui, room, scene);
 }
 

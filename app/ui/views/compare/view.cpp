@@ -533,6 +533,11 @@ float value_width(Ui& ui, const std::vector<FieldDifference>& fields, std::size_
 
 }  // namespace
 
+double without_noise(double delta_s, double step_s) {
+    constexpr double kNoise = 1e-6;
+    return std::abs(delta_s) < kNoise * step_s ? 0 : delta_s;
+}
+
 // In a row of that width the reasons stand after the name and three figures.
 constexpr float kPartName = 132;
 float reason_width(float width) {
@@ -576,7 +581,7 @@ void draw_why(Ui& ui, Rect room, const ComparedPair& pair, const PlanComparison&
               {"B − A", px(kFigure), ui.small(), Align::right},
               {{}, rest_size}});
     const auto line = [&](std::string_view part, double a, double b, double by, const std::string& because,
-                          float height, bool bold) {
+                          const std::string& brief, float height, bool bold) {
         const Rect all = room.cut_top(height);
         const Rect row{all.x, all.y, all.w, kRow};
         const TextStyle s = ui.style(12, Tone::text, bold ? Face::semibold : Face::regular);
@@ -590,18 +595,22 @@ void draw_why(Ui& ui, Rect room, const ComparedPair& pair, const PlanComparison&
         rest.cut_left(14);
         if (!narrow && !because.empty() && all.h > kRow)
             c.paragraph({rest.x, rest.y + 2, rest.w, all.h}, because, ui.small(), 16);
-        else if (!narrow && !because.empty())
-            ui.label(rest, because, ui.small());
+        else if (!narrow && !because.empty())  // a reason that would be cut gives way to its short form
+            ui.label(rest, c.text_width(because, ui.small()) <= rest.w || brief.empty() ? because : brief,
+                     ui.small());
         if (narrow && !because.empty() && ui.hovers(row)) ui.tooltip(std::string(part) + "\n" + because);
     };
+    const double a_s = pair.ea.step ? pair.ea.step->time_s : 0;
     for (std::size_t i = 0; i < shown.why.size(); ++i) {
         const PartRow& r = shown.why[i];
-        line(r.part, r.values_s[0], r.values_s[1], r.delta_s[1], typeset(r.because), rows.row[i], false);
+        const double by = without_noise(r.delta_s[1], a_s);  // what is equal needs no reason
+        line(r.part, r.values_s[0], r.values_s[1], by, by == 0 ? "" : typeset(r.because), typeset(r.brief),
+             rows.row[i], false);
     }
     if (!pair.ea.step || !pair.eb.step) return;
     c.line({room.x, room.y}, {room.x + name + 3 * kFigure, room.y}, ui.theme().hairline);
     const double a = pair.ea.step->time_s, b = pair.eb.step->time_s;
-    line("step", a, b, difference(b, a), "", kRow, true);
+    line("step", a, b, difference(b, a), "", "", kRow, true);
 }
 
 float fields_height(const PlanComparison& shown) {

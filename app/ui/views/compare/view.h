@@ -111,6 +111,8 @@ struct ComparedPlan {
 // field_name returns "tp" for "/layout/tp". field_value returns "8", "ring", "—".
 [[nodiscard]] std::string field_name(const std::string& pointer);
 [[nodiscard]] std::string field_value(const std::string& json);
+// Returns 0 for a difference that is far below what is written of a step of that length.
+[[nodiscard]] double without_noise(double delta_s, double step_s);
 
 // All parts are handed the two plans as A and B.
 struct ComparedPair {

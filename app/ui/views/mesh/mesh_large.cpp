@@ -25,6 +25,7 @@ constexpr float kTitle = 20, kGap = 12, kEntry = kLegendEntry + 6;
 constexpr float kMostEntry = 330;  // width
 constexpr float kBesidePod = 96;   // width of the words right of it
 constexpr float kChanges = 58;
+constexpr std::int64_t kMostHops = 4;  // lines between two nodes of a strip
 
 std::int64_t own_rank(const Scene& scene) {
     const std::int64_t rank = scene.selection.rank;
@@ -113,7 +114,7 @@ void draw_large_node(Ui& ui, Rect r, const Scene& scene, const MeshAxes& axes, c
                        node = rank / domain;
     const Color color = axes.count > 0 ? axes.axis[0].color : theme.secondary;
     draw_node(c, theme, r, scene, rank, tile, color, node);
-    const CellGrid g = node_grid(r, domain);
+    const CellGrid g = node_grid(r, domain, tiles_in_node(tile, domain));
     if (g.cell.x < kNumberedCell.x || g.cell.y < kNumberedCell.y) return;
     TextStyle style = ui.style(11, Tone::text, Face::semibold);
     for (std::int64_t i = 0; i < g.count; ++i) {
@@ -318,7 +319,9 @@ void press_ladder(Ui& ui, Scene& scene, MeshViewState& state) {
     };
     // A click on a node chooses the GPU with the same place in it.
     const auto in_node = [&](std::int64_t node) { return node < 0 ? -1 : node * domain + own % domain; };
-    const std::int64_t gpu = cell_at(node_grid(l.node, domain), mouse);
+    const MeshAxes axes = axes_of(ui.theme(), scene);
+    const std::int64_t tiles = tiles_in_node(tile_axis(axes, in_boxes(scene).tile), domain);
+    const std::int64_t gpu = cell_at(node_grid(l.node, domain, tiles), mouse);
     rung("mesh.node", l.node, gpu < 0 ? -1 : own / domain * domain + gpu);
     const Period period = period_of(scene, own);
     rung("mesh.strip", strip_ground(l.strip, l.tile, period),
@@ -334,6 +337,8 @@ void press_ladder(Ui& ui, Scene& scene, MeshViewState& state) {
 namespace {
 
 constexpr std::int64_t kMostTiles = 24, kFirstTiles = 8;  // a longer period shows its first and its last
+constexpr std::int64_t kNamed = 12, kNamedEach = 5;       // of more nodes each fifth has its name
+constexpr std::int64_t kLeastTiles = 4;                   // that are shown in the narrowest strip
 constexpr float kStripPad = 8;
 constexpr float kMostPitch = 4;  // from node to node, in widths of one
 
@@ -351,20 +356,24 @@ struct Places {
     std::int64_t nodes = 0;
     float pitch = 0;
     Vec2 tile{}, origin{};
-    [[nodiscard]] bool cut() const { return nodes > kMostTiles; }
-    [[nodiscard]] std::int64_t shown() const { return cut() ? kFirstTiles + 1 : nodes; }
-    [[nodiscard]] std::int64_t slots() const { return cut() ? kFirstTiles + 2 : nodes; }
-    [[nodiscard]] std::int64_t node(std::int64_t i) const {
-        return cut() && i == kFirstTiles ? nodes - 1 : i;
-    }
+    std::int64_t most = kMostTiles,
+                 first = kFirstTiles;  // nodes that have room; of a cut period, those at its begin
+    [[nodiscard]] bool cut() const { return nodes > most; }
+    [[nodiscard]] std::int64_t shown() const { return cut() ? first + 1 : nodes; }
+    [[nodiscard]] std::int64_t slots() const { return cut() ? first + 2 : nodes; }
+    [[nodiscard]] std::int64_t node(std::int64_t i) const { return cut() && i == first ? nodes - 1 : i; }
     [[nodiscard]] Rect at(std::int64_t i) const {
-        const auto slot = static_cast<float>(cut() && i == kFirstTiles ? kFirstTiles + 1 : i);
+        const auto slot = static_cast<float>(cut() && i == first ? first + 1 : i);
         return {origin.x + slot * pitch, origin.y, tile.x, tile.y};
     }
 };
 
 Places places_in(Rect ground, float tile, std::int64_t nodes) {
+    constexpr float kPitch = 1.15f;  // the least, in heights of a tile
     Places p{.nodes = nodes};
+    const auto fit = static_cast<std::int64_t>((ground.w - 2 * kStripPad) / (tile * kPitch));
+    p.most = std::clamp(fit, kLeastTiles, kMostTiles);
+    p.first = std::min(kFirstTiles, p.most - 2);
     const auto n = static_cast<float>(p.slots());
     p.tile.y = tile;
     p.tile.x = std::min(tile * 1.1f, (ground.w - 2 * kStripPad) / (n + (n - 1) * 0.3f));
@@ -441,7 +450,37 @@ Period replica_of(const Scene& scene, std::int64_t rank) {
     return period_of(scene, rank);
 }
 
-CellGrid node_grid(Rect r, std::int64_t domain) {
+std::int64_t tiles_in_node(const MeshAxis* tile, std::int64_t domain) {
+    const bool apart =
+        tile != nullptr && tile->degree > 1 && tile->degree < domain && domain % tile->degree == 0;
+    return apart ? domain / tile->degree : 1;
+}
+
+CellGrid node_grid(Rect r, std::int64_t domain, std::int64_t tiles) {
+    constexpr float kAround = 3, kLeastTile = 9, kTilePad = 2.5f, kTileGap = 2;
+    if (tiles > 1) {
+        // The node's rows stay; a group takes whole columns, or a part of one.
+        const CellGrid plain = node_grid(r, domain);
+        const std::int64_t rows = divide_up(domain, plain.level[0].cols), each = domain / tiles,
+                           tile_rows = std::min(each, rows), tile_cols = divide_up(each, tile_rows),
+                           cols = divide_up(tiles, std::max<std::int64_t>(1, rows / tile_rows));
+        const float w = (r.w - 2 * kAround) / static_cast<float>(cols),
+                    h = (r.h - 2 * kAround) / static_cast<float>(divide_up(tiles, cols));
+        if (std::min(w, h) >= kLeastTile) {
+            CellGrid g;
+            g.count = static_cast<std::int32_t>(domain);
+            g.levels = 2;
+            const float inner = kTileGap + 2 * kTilePad;
+            g.level[0] = {static_cast<std::int32_t>(each), static_cast<std::int32_t>(tile_cols),
+                          (w - inner) / static_cast<float>(tile_cols),
+                          (h - inner) / static_cast<float>(divide_up(each, tile_cols))};
+            g.level[1] = {static_cast<std::int32_t>(tiles), static_cast<std::int32_t>(cols), w, h};
+            g.origin = {r.x + kAround + inner / 2, r.y + kAround + inner / 2};
+            const float between = std::min(1.0f, 0.2f * std::min(g.level[0].pitch_x, g.level[0].pitch_y));
+            g.cell = {g.level[0].pitch_x - between, g.level[0].pitch_y - between};
+            return g;
+        }
+    }
     const auto side = static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(domain))));
     const std::int64_t cols = domain <= 8 ? (domain + 1) / 2 : side;
     const std::int64_t rows = (domain + cols - 1) / cols;
@@ -459,15 +498,27 @@ CellGrid node_grid(Rect r, std::int64_t domain) {
 void draw_node(Canvas& c, const Theme& theme, Rect r, const Scene& scene, std::int64_t rank,
                const MeshAxis* tile, Color color, std::int64_t node) {
     const std::int64_t domain = std::min(domain_of(scene.plan.cluster, 0), scene.evaluation.mesh.world);
+    const std::int64_t tiles = tiles_in_node(tile, domain);
     const bool closed = tile != nullptr && tile->degree == domain, own = rank / domain == node;
     c.box(r, mix(theme.window, color, 0.12f),
           own      ? theme.text
           : closed ? color
                    : theme.hairline,
           closed || own ? 2.0f : 1.0f, 5);
-    CellGrid g = node_grid(r, domain);
+    CellGrid g = node_grid(r, domain, tiles);
     color_plainly(mix(theme.window, color, 0.85f), g);
     c.cells(g);
+    if (g.levels > 1) {
+        const CellGrid::Level &in = g.level[0], &of = g.level[1];
+        for (std::int64_t i = 0; i < tiles; ++i) {
+            const Rect first = cell_rect(g, i * in.size);
+            const float rows = static_cast<float>(divide_up(in.size, in.cols));
+            const Rect all{first.x, first.y, in.pitch_x * static_cast<float>(in.cols), in.pitch_y * rows};
+            c.frame({all.x - 2, all.y - 2, std::min(all.w + 3, of.pitch_x - 1),
+                     std::min(all.h + 3, of.pitch_y - 1)},
+                    color, 1.3f, 3);
+        }
+    }
     if (!own) return;
     g.first = static_cast<std::int32_t>(rank % domain), g.count = 1;
     color_plainly(theme.text, g);
@@ -497,7 +548,7 @@ void draw_strip(Canvas& c, const Theme& theme, float type, Rect room, float tile
     for (std::int64_t i = 0; i < at.shown(); ++i) {
         const std::int64_t node = p.first_node + at.node(i);
         const Rect r = at.at(i);
-        const bool hops = i + 1 < at.shown() && !(at.cut() && i + 1 == kFirstTiles);
+        const bool hops = i + 1 < at.shown() && !(at.cut() && i + 1 == at.first);
         float x = r.center().x;
         for (const MeshAxis& a : axes.span()) {
             if (a.stride() < p.nodes * domain) continue;  // what leaves the period goes down from every node
@@ -505,11 +556,17 @@ void draw_strip(Canvas& c, const Theme& theme, float type, Rect room, float tile
             x += 6;
         }
         if (const MeshAxis* a = hops ? joining(axes, node, domain) : nullptr) {
-            const std::array<Vec2, 2> hop{Vec2{r.right(), r.center().y}, Vec2{at.at(i + 1).x, r.center().y}};
-            draw_link(c, theme.window.alpha(0), hop, a->color, a->mark.dash);
+            // One line for each group inside the node: each has its own way to the next one.
+            const std::int64_t lines = std::min(kMostHops, tiles_in_node(closed, domain));
+            for (std::int64_t k = 0; k < lines; ++k) {
+                const float y = r.y + r.h * (static_cast<float>(k) + 0.5f) / static_cast<float>(lines);
+                const std::array<Vec2, 2> hop{Vec2{r.right(), y}, Vec2{at.at(i + 1).x, y}};
+                draw_link(c, theme.window.alpha(0), hop, a->color, a->mark.dash);
+            }
         }
         draw_node(c, theme, r, scene, rank, closed, color, node);
         const bool edge = i == 0 || i + 1 == at.shown(), own = node == rank / domain;
+        if (!edge && !own && at.shown() > kNamed && i % kNamedEach != 0) continue;
         // Nodes of one place have its name once.
         if (!edge && node_words(scene, p, node, false) == node_words(scene, p, node - 1, false)) continue;
         const TextStyle style = own ? TextStyle{Face::semibold, type, theme.text, 0} : plain;
@@ -525,9 +582,9 @@ void draw_strip(Canvas& c, const Theme& theme, float type, Rect room, float tile
             c.text_in({left, r.bottom() + 13, w, line}, words, style, Align::center);
     }
     if (at.cut()) {
-        const float x = at.at(kFirstTiles - 1).right();
-        c.text_in({x, at.origin.y, at.at(kFirstTiles).x - x, tile},
-                  thousands(p.nodes - kFirstTiles - 1) + " more", title, Align::center);
+        const float x = at.at(at.first - 1).right();
+        c.text_in({x, at.origin.y, at.at(at.first).x - x, tile}, thousands(p.nodes - at.first - 1) + " more",
+                  title, Align::center);
     }
 }
 

@@ -80,12 +80,30 @@ std::int64_t degree_of(const LayoutChoice& choice, Axis axis) {
     return axis == Axis::pp ? choice.pp : choice.tp;
 }
 
-// Returns the colour of a degree: one is near the ground, the largest is the axis' own colour.
+// Returns the colour of a degree: one is near the ground, the largest beyond the axis' own colour, so that
+// each step between can be seen in grey too.
 Color color_of_degree(const Theme& theme, Axis axis, std::int64_t degree, std::int64_t most) {
     const Color full = theme.axis[static_cast<std::size_t>(axis)];
     const double k =
         most > 1 ? std::log2(static_cast<double>(degree)) / std::log2(static_cast<double>(most)) : 1;
-    return mix(mix(theme.window, theme.secondary, 0.75f), full, static_cast<float>(k));
+    constexpr float kLeast = 0.3f, kBeyond = 0.35f;
+    const auto at = static_cast<float>(k);
+    return at < 0.5f ? mix(mix(theme.window, full, kLeast), full, 2 * at)
+                     : mix(full, mix(full, theme.text, kBeyond), 2 * at - 1);
+}
+
+// Marks a layout by its degree: a dot, a ring, a triangle, a diamond, a square from 16 on.
+void draw_degree(Canvas& c, Vec2 at, float r, Color color, std::int64_t degree) {
+    const auto corners = [&](std::initializer_list<Vec2> of) {
+        std::vector<Vec2> points;
+        for (const Vec2 p : of) points.push_back(at + p * r);
+        c.polygon(points, color);
+    };
+    if (degree <= 1) return c.circle(at, 0.75f * r, color);
+    if (degree == 2) return c.frame(Rect{at.x, at.y, 0, 0}.inset(-0.9f * r), color, 0.4f * r, 0.9f * r);
+    if (degree <= 4) return corners({{0, -1.3f}, {1.2f, 0.9f}, {-1.2f, 0.9f}});
+    if (degree <= 8) return corners({{0, -1.4f}, {1.4f, 0}, {0, 1.4f}, {-1.4f, 0}});
+    corners({{-1, -1}, {1, -1}, {1, 1}, {-1, 1}});
 }
 
 std::int64_t most_degree(const SearchFound& found, const SearchDots& dots, Axis axis) {
@@ -96,12 +114,12 @@ std::int64_t most_degree(const SearchFound& found, const SearchDots& dots, Axis 
 }
 
 void draw_dots(Ui& ui, const SearchFound& found, const SearchDots& dots, Axis axis, std::int64_t most) {
-    const bool round = dots.dots.size() <= kFewDots;
+    const bool shaped = dots.dots.size() <= kFewDots;
     for (const SearchDots::Dot& d : dots.dots) {
-        const Color color =
-            color_of_degree(ui.theme(), axis, degree_of(found.points[d.point].choice, axis), most);
-        if (round)
-            ui.canvas().circle(d.at, 2.2f, color);
+        const std::int64_t degree = degree_of(found.points[d.point].choice, axis);
+        const Color color = color_of_degree(ui.theme(), axis, degree, most);
+        if (shaped)
+            draw_degree(ui.canvas(), d.at, 2.6f, color, degree);
         else
             ui.canvas().rect({d.at.x - 1.5f, d.at.y - 1.5f, 3, 3}, color);
     }
@@ -119,7 +137,8 @@ void draw_degrees(Ui& ui, Rect row, Axis& axis, std::int64_t most) {
         const std::string words = thousands(degree);
         const float w = ui.canvas().text_width(words, ui.small());
         if (x + w + 20 > row.right()) break;
-        ui.canvas().circle({x + 4, row.center().y}, 4, color_of_degree(ui.theme(), axis, degree, most));
+        draw_degree(ui.canvas(), {x + 4, row.center().y}, 4, color_of_degree(ui.theme(), axis, degree, most),
+                    degree);
         ui.canvas().text_in({x + 12, row.y, w + 2, row.h}, words, ui.small());
         x += w + 26;
     }
@@ -496,7 +515,7 @@ float rejected_height(const SearchFound& found) {
     return 24 + kRow * static_cast<float>(found.report ? found.report->rejected.size() + 1 : 1);
 }
 
-void draw_rejected(Ui& ui, Rect& room, const SearchFound& found, SearchPick& pick) {
+void draw_rejected(Ui& ui, Rect& room, const SearchFound& found, SearchPick& pick, float bottom) {
     const SearchCounts& n = found.counts;
     const std::int64_t others = n.invalid + n.too_big + (found.report ? n.skipped : 0);
     ui.section(room.cut_top(20), "WHY THE OTHERS ARE NOT HERE",
@@ -536,6 +555,12 @@ void draw_rejected(Ui& ui, Rect& room, const SearchFound& found, SearchPick& pic
     for (std::size_t i = 0; i < reasons.size(); ++i) {
         const Reason& r = reasons[i];
         const Rect row = room.cut_top(kRow);
+        const bool last = i + 1 == reasons.size();
+        if (row.bottom() + (last ? 0 : kRow) > bottom) {
+            const std::size_t more = reasons.size() - i;
+            if (row.bottom() <= bottom) c.text_in(row, and_more(more), ui.small());
+            return;
+        }
         const Hit hit = ui.area("search.reason", row, i, r.example != nullptr);
         row_ground(ui, row, hit);
         if (ui.hovers(row) && !r.about.empty())

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace pentamesh::ui {
@@ -92,9 +93,11 @@ void draw_words(Ui& ui, Rect& room, const SearchWords& words) {
 }
 
 void draw_lists(Ui& ui, Rect& room, const Scene& scene, SearchViewState& state, std::size_t most,
-                SearchPick& pick) {
+                SearchPick& pick, float bottom) {
     draw_results(ui, room, scene, *state.found, *state.rows, {most, state.all_rows, state.then}, pick);
-    draw_rejected(ui, room, *state.found, pick);
+    // What scrolls has all rows; so has a picture whose height follows its content.
+    const bool cut = ui.state().for_picture && !ui.state().picture_grows;
+    draw_rejected(ui, room, *state.found, pick, cut ? bottom : std::numeric_limits<float>::infinity());
 }
 
 // Draws the plot left of the lists, or above them where the room is narrow. With `chips_below`, in a low room
@@ -120,7 +123,7 @@ void draw_body(Ui& ui, Rect room, const Scene& scene, SearchViewState& state, bo
         {
             ScrollArea area(ui, "search.list", list, state.list_scroll);
             area.room.w -= kThumb;
-            draw_lists(ui, area.room, scene, state, most, pick);
+            draw_lists(ui, area.room, scene, state, most, pick, list.bottom());
         }
         if (pick.row) mark_in_plot(ui, scene, state.dots, *pick.row);
         return;
@@ -130,7 +133,7 @@ void draw_body(Ui& ui, Rect room, const Scene& scene, SearchViewState& state, bo
     plot(area.room.cut_top(std::max(std::min(room.h * (chips_below ? 1.0f : 0.56f), room.w * 0.6f), 180.0f)));
     area.room.cut_top(12);
     if (chips_below) draw_search_chips(ui, area.room, scene, state);
-    draw_lists(ui, area.room, scene, state, kRows, pick);
+    draw_lists(ui, area.room, scene, state, kRows, pick, room.bottom());
     if (pick.row) mark_in_plot(ui, scene, state.dots, *pick.row);
 }
 
@@ -356,6 +359,11 @@ void software_chip(Ui& ui, Rect r, const Plan& plan, SearchViewState& state) {
     if (chip(ui, r, hit, !any, ui.theme().faint, software_words(plan, state.request), about)) any = !any;
 }
 
+// Says whose layouts the search looked at, as a part of a sentence.
+std::string who_runs(const Plan& plan, const SearchRequest& request) {
+    return request.any_software ? "was tried" : facts_of(plan.training.software).name + " runs";
+}
+
 std::string best_words(const Scene& scene, const SearchFound& found, const std::vector<SearchRow>& rows) {
     if (rows.empty()) return "";
     const SearchRow& best = rows.front();
@@ -379,7 +387,12 @@ std::string best_words(const Scene& scene, const SearchFound& found, const std::
     const auto fastest = std::min_element(rows.begin(), rows.end(),
                                           [](const auto& a, const auto& b) { return a.step_s < b.step_s; });
     const bool own_fits = own_b <= scene.plan.cluster.gpu.hbm_bytes * (1 - found.request.headroom);
-    const bool own_tied = own_fits && own_s <= fastest->step_s * (1 + ties->within);
+    const double near = 1 + ties->within;
+    if (own_fits && own_s * near < fastest->step_s)
+        return "Nothing that " + who_runs(scene.plan, found.request)
+               + " comes near this plan: the best takes " + time_text(best.step_s) + ", " + percent(share)
+               + " more: " + layout + ".";
+    const bool own_tied = own_fits && own_s <= fastest->step_s * near;
     return tie_words(*found.report) + (own_tied ? " This plan is one of them. " : " ")
            + (found.ordered == Second::step ? "The fastest takes " : "The first takes ")
            + time_text(best.step_s) + than + ": " + layout + ".";
@@ -425,9 +438,33 @@ void draw_search_head(Ui& ui, Rect& head_row, Rect& room, const Scene& scene, Se
     }
 }
 
+namespace {
+
+// Says what the search varies, and what it holds as it is.
+std::string chip_words(const Plan& plan, const SearchRequest& request) {
+    const LayoutChoice own = choice_of(plan);
+    std::string varied, held;
+    for (const Varied v : all_of<Varied>()) {
+        if ((v == Varied::ep || v == Varied::etp) && !plan.model.moe) continue;
+        if (is_held(request, v))
+            held += (held.empty() ? "; held: " : ", ") + std::string(chip_name(v)) + " " + value_text(own, v);
+        else
+            varied += (varied.empty() ? "" : ", ") + ranged_name(request, v);
+    }
+    return "Varied, " + software_words(plan, request) + ": " + (varied.empty() ? "nothing" : varied) + held
+           + ".";
+}
+
+}  // namespace
+
 void draw_search_chips(Ui& ui, Rect& room, const Scene& scene, SearchViewState& state) {
     constexpr float kHeight = 24, kChipGap = 7, kRangeMark = 18;
     Canvas& c = ui.canvas();
+    if (ui.state().for_picture) {  // nobody presses a chip there: their words do
+        const std::string words = chip_words(scene.plan, state.request);
+        room.cut_top(c.paragraph(room, words, ui.small(), 18) + 6);
+        return;
+    }
     Rect row = room.cut_top(kHeight);
     const LayoutChoice own = choice_of(scene.plan);
     std::string held;
@@ -441,8 +478,7 @@ void draw_search_chips(Ui& ui, Rect& room, const Scene& scene, SearchViewState& 
         const std::string name = ranged_name(state.request, v);
         if (!varied)
             held += (held.empty() ? "held: " : ", ") + std::string(chip_name(v)) + " " + value_text(own, v);
-        const bool ranges = varied && !ui.state().for_picture && v != Varied::schedule
-                            && v != Varied::recompute && v != Varied::order;
+        const bool ranges = varied && v != Varied::schedule && v != Varied::recompute && v != Varied::order;
         const float w = chip_width(ui, name) + (ranges ? kRangeMark : 0);
         if (row.w < w) {
             room.cut_top(6);
@@ -458,7 +494,7 @@ void draw_search_chips(Ui& ui, Rect& room, const Scene& scene, SearchViewState& 
     if (row.w < w && !held.empty()) row = room.cut_top(20);
     ui.label(row, held, ui.small());
     if (state.ranging && is_held(state.request, *state.ranging)) state.ranging.reset();
-    if (state.ranging && !ui.state().for_picture) {
+    if (state.ranging) {
         room.cut_top(6);
         draw_range(ui, room.cut_top(kHeight), scene.plan, *state.ranging, state);
     }

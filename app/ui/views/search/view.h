@@ -108,7 +108,8 @@ struct ListChoice {
 // Cuts its height off `room`. The link below shows the rest.
 void draw_results(Ui& ui, Rect& room, const Scene& scene, const SearchFound& found,
                   const std::vector<SearchRow>& rows, const ListChoice& choice, SearchPick& pick);
-void draw_rejected(Ui& ui, Rect& room, const SearchFound& found, SearchPick& pick);
+// Rows end at `bottom`, the last one then says how many more there are.
+void draw_rejected(Ui& ui, Rect& room, const SearchFound& found, SearchPick& pick, float bottom);
 [[nodiscard]] float results_height(std::size_t rows);
 [[nodiscard]] float rejected_height(const SearchFound& found);
 

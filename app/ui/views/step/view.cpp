@@ -27,11 +27,11 @@ namespace pentamesh::ui {
 namespace {
 
 constexpr float kTall = 400;  // room for everything at once
-constexpr std::size_t kNearest = 6;
 
 // ---- where the time goes ------------------------------------------------------------------------------
 
 constexpr float kBar = 0.64f;  // height of a bar in rows
+constexpr float kTicks = 18, kMostRow = 36;
 
 // Draws a part of the step, and the line that leads from its end to the next one.
 void paint_slice(Canvas& c, const Theme& theme, Rect bar, const StepSlice& s, bool last) {
@@ -64,6 +64,12 @@ void reach_slice(Ui& ui, Rect row, float name_w, Rect clear, RowChart::Row& of, 
     if (s.part == StepPart::exposed) sel.choose(s.group);
 }
 
+// Returns round times along the step, from its start on.
+std::vector<double> step_ticks(double end_s) {
+    constexpr int kMost = 8;
+    return round_ticks({.low = 0, .high = end_s}, kMost);
+}
+
 void draw_waterfall(Ui& ui, Rect room, Scene& scene) {
     const Step& step = *scene.evaluation.step;
     const std::vector<StepSlice> slices = waterfall(step);
@@ -72,7 +78,9 @@ void draw_waterfall(Ui& ui, Rect room, Scene& scene) {
     chart.columns[0].gap = 4;
     const PlacedChart at = place_chart(ink, {room.x, room.y, room.w - 4, room.h}, chart);
     if (at.column[1].w < 40) return;
-    const float high = std::clamp(room.h / static_cast<float>(chart.rows.size()), 14.0f, 26.0f);
+    constexpr float kLeastRow = 14;
+    const auto n = static_cast<float>(chart.rows.size());
+    const float high = std::clamp((room.h - (room.h > n * 20 ? kTicks : 0)) / n, kLeastRow, kMostRow);
     const auto row_of = [&](std::size_t i) {
         return Rect{room.x, room.y + static_cast<float>(i) * high, room.w, high};
     };
@@ -98,8 +106,12 @@ void draw_waterfall(Ui& ui, Rect room, Scene& scene) {
             };
         draw_chart_row(ink, at, row, chart, i);
     }
-    if (const Rect last = row_of(slices.size()); last.bottom() <= room.bottom() + 2)
-        draw_chart_row(ink, at, last, chart, slices.size());
+    const Rect last = row_of(slices.size());
+    if (last.bottom() <= room.bottom() + 2) draw_chart_row(ink, at, last, chart, slices.size());
+    if (last.bottom() + kTicks > room.bottom() + 2) return;
+    for (const double tick : step_ticks(chart.columns[1].high))
+        ink.canvas.text_in({at.x(chart, 1, tick) - 40, last.bottom(), 80, kTicks}, time_text(tick),
+                           ui.style(11, Tone::secondary), Align::center);
 }
 
 void draw_time(Ui& ui, Rect room, Scene& scene, StepViewState& state) {
@@ -119,23 +131,7 @@ void draw_time(Ui& ui, Rect room, Scene& scene, StepViewState& state) {
     draw_figures(ui, right, scene, state.budget);
 }
 
-// ---- runs ---------------------------------------------------------------------------------------------
-
-Table near_table(const Scene& scene, StepViewState& state) {
-    return near_runs_table(published_runs(state, scene.presets), scene.plan, kNearest);
-}
-
-void draw_runs(Ui& ui, Rect room, const Scene& scene, StepViewState& state, std::uint64_t revision) {
-    const Table& near = state.near.get(revision, [&] { return near_table(scene, state); });
-    const std::string words =
-        "Nearest of " + std::to_string(state.runs->runs().size()) + " published runs. "
-        + (scene.evaluation.step ? near_runs_words(*scene.evaluation.step) : distance_words());
-    Canvas& c = ui.canvas();
-    const float h = c.paragraph_height(room.w, words, ui.small(), 18);
-    if (h + 90 < room.h) put_paragraph(ui, room, words, ui.small(), 18, 6);
-    if (ui.hovers(room)) ui.area("step.runs", room, 0, true, false);
-    draw_table(ui, "step.run", room, near, state.runs_table);
-}
+// ---- software -----------------------------------------------------------------------------------------
 
 void draw_software(Ui& ui, Rect room, const Scene& scene, SoftwareState& state, std::uint64_t revision) {
     const Software software = scene.plan.training.software;
@@ -167,6 +163,10 @@ RowChart step_rows(const Ink& ink, const Step& step, double end_s) {
     float figures = 0;
     for (const StepSlice& s : slices)
         figures = std::max(figures, c->text_width(figure(s.time_s), ink.strong));
+    const Band range = band_of(step.time_s, step.error);
+    const std::string whole =
+        time_text(step.time_s) + ", " + time_text(range.low) + " to " + time_text(range.high);
+    figures = std::max(figures, c->text_width(whole, ink.strong));
     out.columns[2].width = figures + 16;
     const auto write = [c, h = ink.line](Rect bar, const std::string& words, const TextStyle& style) {
         c->text_in({bar.right() + 8, bar.center().y - h / 2, c->text_width(words, style) + 2, h}, words,
@@ -182,13 +182,13 @@ RowChart step_rows(const Ink& ink, const Step& step, double end_s) {
                                       {.marks = {{s.from_s, s.from_s + s.time_s, paint}}},
                                       {}}});
     }
+    for (const double tick : step_ticks(end_s))
+        out.columns[1].rules.push_back({.at = tick, .color = theme->hairline.alpha(0.6f), .below = true});
     // The step is the sum, with its range.
-    RowChart::Row sum{.cells = {{"step"}, {}, {}}, .style = ink.strong};
+    RowChart::Row sum{.cells = {{"the step"}, {}, {}}, .style = ink.strong};
     for (const StepSlice& s : slices)
         sum.cells[1].marks.push_back(
             {s.from_s, s.from_s + s.time_s, [=](Rect bar) { fill_part(ink, bar, s); }});
-    const Band range = band_of(step.time_s, step.error);
-    const std::string words = figure(step.time_s);
     sum.cells[1].marks.push_back({range.low, range.high, [=, style = ink.strong](Rect bar) {
                                       const float y = bar.center().y;
                                       for (const auto& [color, wide] :
@@ -197,7 +197,7 @@ RowChart step_rows(const Ink& ink, const Step& step, double end_s) {
                                           for (const float x : {bar.x, bar.right()})
                                               c->line({x, y - 5}, {x, y + 5}, color, wide);
                                       }
-                                      write(bar, words, style);
+                                      write(bar, whole, style);
                                   }});
     out.rows.push_back(std::move(sum));
     return out;
@@ -264,7 +264,7 @@ std::optional<PlanEdit> draw_part(Ui& ui, Rect room, Scene& scene, StepViewState
                                   std::uint64_t revision) {
     switch (part) {
     case StepViewState::kTime: draw_time(ui, room, scene, state); return std::nullopt;
-    case StepViewState::kRuns: draw_runs(ui, room, scene, state, revision); return std::nullopt;
+    case StepViewState::kRuns: draw_near_runs(ui, room, scene, state, revision); return std::nullopt;
     case StepViewState::kStragglers: return draw_stragglers(ui, room, scene, state.stragglers, space);
     case StepViewState::kMeasured: draw_measured(ui, room, scene, state); return std::nullopt;
     case StepViewState::kSoftware:
@@ -273,6 +273,17 @@ std::optional<PlanEdit> draw_part(Ui& ui, Rect room, Scene& scene, StepViewState
     case StepViewState::kSensitivity: return draw_tornado(ui, room, state.tornado, revision);
     default: return draw_constants(ui, room, scene, state.constants, revision);
     }
+}
+
+// Names the two largest parts of what is no useful work.
+std::string most_to_win_back(const Step& s) {
+    std::vector<StepSlice> lost = waterfall(s);
+    std::erase_if(lost, [](const StepSlice& x) { return x.part == StepPart::ideal; });
+    std::ranges::stable_sort(lost, std::ranges::greater(), &StepSlice::time_s);
+    std::string out;
+    for (std::size_t i = 0; i < std::min<std::size_t>(2, lost.size()); ++i)
+        out += (i == 0 ? " Most to win back: " : ", ") + label_of(lost[i]) + " " + time_text(lost[i].time_s);
+    return out.empty() ? out : out + ".";
 }
 
 }  // namespace
@@ -294,7 +305,8 @@ std::optional<PlanEdit> draw_step(Ui& ui, Rect head_row, Rect room, Scene& scene
         const Step& s = *scene.evaluation.step;
         // Useful work leaves out the masked half of attention, which MFU counts.
         const std::string words = time_text(s.ideal_s) + " of " + time_text(s.time_s) + " is useful work, "
-                                  + percent(s.ideal_s / s.time_s) + " of the step; MFU " + percent(s.mfu);
+                                  + percent(s.ideal_s / s.time_s) + " of the step; MFU " + percent(s.mfu)
+                                  + "." + most_to_win_back(s);
         head_sentence(ui, head_row, room, words, 200);
     }
     const bool valid = scene.evaluation.valid && scene.evaluation.step.has_value();
@@ -304,10 +316,15 @@ std::optional<PlanEdit> draw_step(Ui& ui, Rect head_row, Rect room, Scene& scene
                     ui.style(13, Tone::secondary), 20);
         if (!tall) return std::nullopt;
     } else if (tall) {
-        // The lanes need more room than what else stands below.
-        const bool lanes = state.part == StepViewState::kStragglers;
-        Rect top = room.cut_top(lanes ? std::clamp(room.h * 0.32f, 170.0f, 280.0f)
-                                      : std::clamp(room.h * 0.48f, 210.0f, 280.0f));
+        // The lanes need more room than what else stands below, a few runs less.
+        const bool lanes = state.part == StepViewState::kStragglers,
+                   runs = state.part <= StepViewState::kRuns;
+        constexpr float kHead = 46;
+        const float rows = static_cast<float>(waterfall(*scene.evaluation.step).size() + 1),
+                    most = std::max(210.0f, rows * kMostRow + kTicks);
+        Rect top = room.cut_top(lanes  ? std::clamp(room.h * 0.32f, 170.0f, 280.0f)
+                                : runs ? std::clamp(room.h - kHead - near_runs_height(), 210.0f, most)
+                                       : std::clamp(room.h * 0.48f, 210.0f, 280.0f));
         draw_time(ui, top, scene, state);
     }
     if (tall) {

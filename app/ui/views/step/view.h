@@ -72,6 +72,17 @@ struct TornadoState {
 // Returns the chart's rows, or a row that says that they are being worked out.
 [[nodiscard]] Table tornado_data(const Scene& scene, const TornadoState& state);
 
+// A published run next to what the program says of it; rates in tokens a second and GPU.
+struct NearRunRow {
+    std::string name;   // model, GPUs, type of its compute
+    std::string label;  // with its factors
+    std::string source;
+    double estimated = 0, measured = 0;
+    double distance = 0;                      // from the plan, of core/step/constants.h
+    [[nodiscard]] std::string rates() const;  // "169 / 164"
+};
+[[nodiscard]] std::vector<NearRunRow> near_run_rows(NearestRuns& runs, const Plan& plan);
+
 inline constexpr std::array<std::string_view, 7> kStepPages{
     "time", "runs", "stragglers", "constants", "sensitivity", "software", "measured"};
 
@@ -80,18 +91,21 @@ struct StepViewState {
     static constexpr int kSensitivityTable = 4, kMeasuredTable = 5;  // of its tables
     int part = kTime;                                                // shown where there is no room for all
     BudgetState budget;
-    TableState runs_table, measured_table;
+    TableState measured_table;
     ConstantsState constants;
     TornadoState tornado;
     SoftwareState software;
     StragglerState stragglers;
     [[nodiscard]] bool typing() const { return stragglers.numbers.types() || constants.numbers.types(); }
     // These are made from the evaluation and kept as long as it stays.
-    Kept<Table> near;  // by revision
+    Kept<std::vector<NearRunRow>> near;  // by revision
     std::optional<NearestRuns> runs;
 };
 [[nodiscard]] std::optional<PlanEdit> draw_step(Ui& ui, Rect head_row, Rect room, Scene& scene,
                                                 StepViewState& state, std::uint64_t revision);
+// Returns the height that all of them need.
+[[nodiscard]] float near_runs_height();
+void draw_near_runs(Ui& ui, Rect room, const Scene& scene, StepViewState& state, std::uint64_t revision);
 // Returns true if files of a real run stand next to the plan: then there is a page of it.
 [[nodiscard]] bool has_measured(const Scene& scene);
 void draw_measured(Ui& ui, Rect room, Scene& scene, StepViewState& state);
