@@ -228,8 +228,8 @@ std::optional<PlanEdit> better_row(Ui& ui, Rect& room, const BetterLayout& bette
     return edit;
 }
 
-// What stops the plan comes first: advice that improves the earlier plan is shown a little later, and moves
-// none of it.
+// Problems that stop the plan come first: advice that improves the earlier plan is shown a little later, and
+// moves none of it.
 std::optional<PlanEdit> problems_block(Ui& ui, Rect& room, const Scene& scene, InspectorState& state) {
     std::optional<PlanEdit> edit;
     const auto& problems = scene.evaluation.problems;

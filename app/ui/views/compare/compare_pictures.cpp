@@ -68,7 +68,7 @@ void draw_mesh_of(Ui& ui, Rect room, const Scene& from, std::string_view letter,
     ui.canvas().text_in(head.cut_left(18), letter, ui.title());
     ui.label(head, words, ui.small());
     room.cut_top(2);
-    // How groups lie in a node is seen in a strip of a few nodes, the rest of them in the cells below it.
+    // A strip of a few nodes shows how groups lie in a node, the cells below it the rest of them.
     constexpr float kTile = 26, kLeastMesh = 70, kType = 11;
     const Period period = replica_of(scene, 0);
     if (period.nodes > 1 && room.w >= 200 && room.h >= strip_height(kTile)) {

@@ -95,7 +95,7 @@ void draw_words(Ui& ui, Rect& room, const SearchWords& words) {
 void draw_lists(Ui& ui, Rect& room, const Scene& scene, SearchViewState& state, std::size_t most,
                 SearchPick& pick, float bottom) {
     draw_results(ui, room, scene, *state.found, *state.rows, {most, state.all_rows, state.then}, pick);
-    // What scrolls has all rows; so has a picture whose height follows its content.
+    // A list that scrolls has all rows; so has a picture whose height follows its content.
     const bool cut = ui.state().for_picture && !ui.state().picture_grows;
     draw_rejected(ui, room, *state.found, pick, cut ? bottom : std::numeric_limits<float>::infinity());
 }
