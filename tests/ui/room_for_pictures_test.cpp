@@ -86,7 +86,7 @@ TEST_CASE("a menu's groups open at a click or with the arrow keys, and close aga
     CHECK(rows() == closed + views);
     d.press({Key::left});
     CHECK(rows() == closed);
-    // What needs a lesson is not listed without one.
+    // Commands of a lesson are not listed without one.
     d.press({Key::escape});
     REQUIRE(d.click("menu.Learn"));
     CHECK_FALSE(says_just(d, "This lesson"));
