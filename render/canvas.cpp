@@ -342,7 +342,8 @@ float covered(Pattern pattern, float x, float y, float side, float scale) {
         return std::min(m, side - m) / std::sqrt(2.0f);
     };
     switch (pattern) {
-    case Pattern::hatched: return diagonal_coverage(to_line(x + y), scale / 2);
+    case Pattern::hatched:
+    case Pattern::sparse: return diagonal_coverage(to_line(x + y), pattern_line(pattern) * scale / 2);
     case Pattern::cross_hatched:
         return std::max(diagonal_coverage(to_line(x + y), scale / 2),
                         diagonal_coverage(to_line(x - y), scale / 2));
@@ -354,18 +355,18 @@ float covered(Pattern pattern, float x, float y, float side, float scale) {
 
 }  // namespace
 
-int pattern_side(float scale) {
-    return std::max(2, static_cast<int>(std::lround(kPatternStep * scale)));
+int pattern_side(Pattern pattern, float scale) {
+    return std::max(2, static_cast<int>(std::lround(pattern_step(pattern) * scale)));
 }
 
-int pattern_span(float scale) {
+int pattern_span(Pattern pattern, float scale) {
     constexpr int kAbout = 256;  // most rectangles need one picture then
-    const int side = pattern_side(scale);
+    const int side = pattern_side(pattern, scale);
     return std::max(1, kAbout / side) * side;
 }
 
 std::vector<std::uint8_t> pattern_picture(Pattern pattern, float scale) {
-    const int side = pattern_side(scale), n = pattern_span(scale) + side;
+    const int side = pattern_side(pattern, scale), n = pattern_span(pattern, scale) + side;
     std::vector<std::uint8_t> alpha;
     alpha.reserve(static_cast<std::size_t>(n) * static_cast<std::size_t>(n));
     for (int y = 0; y < n; ++y)

@@ -86,7 +86,9 @@ struct Color {
 [[nodiscard]] double contrast(Color a, Color b);
 
 enum class Dash : std::uint8_t { solid, dashed, dotted };
-enum class Pattern : std::uint8_t { solid, hatched, cross_hatched, dotted };
+// `sparse` is hatched with thinner lines, wider apart: for large surfaces.
+enum class Pattern : std::uint8_t { solid, hatched, cross_hatched, dotted, sparse };
+inline constexpr std::size_t kPatterns = 5;
 enum class Face : std::uint8_t { regular, semibold, mono };
 enum class Align : std::uint8_t { left, center, right };
 
@@ -236,14 +238,20 @@ class Canvas {
 // Hatching and dots are pictures that repeat, so that a pattern costs a few vertices however large its
 // rectangle is.
 
-inline constexpr float kPatternStep = 4;  // logical pixels from line to line, along x
 inline constexpr float kPatternDotRadius = 0.7f;
 
+// Returns the logical pixels from line to line along x, and the width of a line.
+[[nodiscard]] constexpr float pattern_step(Pattern pattern) {
+    return pattern == Pattern::sparse ? 7 : 4;
+}
+[[nodiscard]] constexpr float pattern_line(Pattern pattern) {
+    return pattern == Pattern::sparse ? 0.9f : 1.0f;
+}
 // Returns the number of physical pixels after which a pattern repeats, along x and y.
-[[nodiscard]] int pattern_side(float scale);
+[[nodiscard]] int pattern_side(Pattern pattern, float scale);
 // Returns the number of physical pixels that one picture of a pattern covers, from any phase: a multiple of
 // the side.
-[[nodiscard]] int pattern_span(float scale);
+[[nodiscard]] int pattern_span(Pattern pattern, float scale);
 // Returns the picture: span + side pixels square, one byte of opacity each. It is not for Pattern::solid.
 [[nodiscard]] std::vector<std::uint8_t> pattern_picture(Pattern pattern, float scale);
 

@@ -31,7 +31,8 @@ void diagonals(Rect r, float sign, float step, std::vector<Vec2>& pairs) {
 // Returns squares that have the dots' area.
 std::vector<Rect> dots(Rect r) {
     const float d = kPatternDotRadius * 1.7724539f;
-    const float step = kPatternStep * std::ceil(std::sqrt(r.w * r.h / kMostDots) / kPatternStep);
+    constexpr float kStep = pattern_step(Pattern::dotted);
+    const float step = kStep * std::ceil(std::sqrt(r.w * r.h / kMostDots) / kStep);
     std::vector<Rect> out;
     for (float y = (std::floor(r.y / step) + 0.5f) * step; y + d / 2 <= r.bottom(); y += step)
         for (float x = (std::floor(r.x / step) + 0.5f) * step; x + d / 2 <= r.right(); x += step)
@@ -51,9 +52,9 @@ void PageSink::pattern(Rect r, Pattern pattern, Color color) {
         return;
     }
     std::vector<Vec2> pairs;
-    diagonals(r, 1, kPatternStep, pairs);
-    if (pattern == Pattern::cross_hatched) diagonals(r, -1, kPatternStep, pairs);
-    stroke_pairs(pairs, color, 1);
+    diagonals(r, 1, pattern_step(pattern), pairs);
+    if (pattern == Pattern::cross_hatched) diagonals(r, -1, pattern_step(pattern), pairs);
+    stroke_pairs(pairs, color, pattern_line(pattern));
 }
 
 void PageSink::circle(Vec2 center, float radius, Color fill) {
@@ -222,8 +223,8 @@ void ScreenSink::frame(Rect r, Color color, float width, float radius) {
 void ScreenSink::pattern(Rect r, Pattern pattern, Color color) {
     const GlyphSlot picture = surface_state().glyphs.pattern(pattern);
     const Rect p = pixels(r);
-    const auto side = static_cast<float>(pattern_side(scale_)),
-               span = static_cast<float>(pattern_span(scale_));
+    const auto side = static_cast<float>(pattern_side(pattern, scale_)),
+               span = static_cast<float>(pattern_span(pattern, scale_));
     // Only the visible part is drawn, in pieces of one picture. The lattice is that of the whole window.
     const ImVec2 low = list_.GetClipRectMin(), high = list_.GetClipRectMax();
     const auto on_lattice = [&](float v) { return std::floor(v / span) * span; };

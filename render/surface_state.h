@@ -75,7 +75,7 @@ class GlyphCache {
     const TypeFaces* faces_;
     std::unordered_map<std::uint64_t, GlyphSlot> slots_;
     std::vector<Page> pages_;
-    std::array<GlyphSlot, 4> patterns_{};  // by Pattern
+    std::array<GlyphSlot, kPatterns> patterns_{};  // by Pattern
     LineRows lines_{};
     Vec2 white_;
     GlyphBitmap bitmap_;

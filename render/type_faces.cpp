@@ -458,9 +458,10 @@ void GlyphCache::add_first_page(float scale) {
         const auto x = static_cast<float>(rows.x + left(n)), y = static_cast<float>(rows.y + n) + 0.5f;
         lines_[n] = {(x - 1) * kTexel, y * kTexel, (x + static_cast<float>(n) + 1) * kTexel, y * kTexel};
     }
-    const int side = pattern_span(scale) + pattern_side(scale);
-    for (const Pattern p : {Pattern::hatched, Pattern::cross_hatched, Pattern::dotted})
+    for (const Pattern p : {Pattern::hatched, Pattern::cross_hatched, Pattern::dotted, Pattern::sparse}) {
+        const int side = pattern_span(p, scale) + pattern_side(p, scale);
         patterns_[static_cast<std::size_t>(p)] = put(side, side, pattern_picture(p, scale).data());
+    }
 }
 
 }  // namespace pentamesh

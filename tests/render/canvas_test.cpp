@@ -183,13 +183,14 @@ TEST_CASE("A hatched rectangle costs by the picture, not by the line, and only w
     Offscreen surface({800, 600}, 1, fonts());
     const auto cost = [&](Rect r) {
         surface.frame({}, 0, [&](const FrameInfo& info) {
-            for (const Pattern p : {Pattern::hatched, Pattern::cross_hatched, Pattern::dotted})
+            for (const Pattern p :
+                 {Pattern::hatched, Pattern::cross_hatched, Pattern::dotted, Pattern::sparse})
                 frame_canvas(info).pattern(r, p, kWhite);
         });
         return surface.last_cost().vertices;
     };
     const int one = cost({0, 0, 10, 10});
-    CHECK(one == 3 * 4);
+    CHECK(one == 4 * 4);
     CHECK(cost({0, 0, 200, 200}) == one);
     CHECK(cost({0, 0, 800, 600}) <= 16 * one);
     CHECK(cost({-1e6f, -1e6f, 2e6f, 2e6f}) <= 25 * one);
@@ -201,6 +202,10 @@ TEST_CASE("Hatching covers as much of a rectangle as its lines do, and continues
     });
     // Lines 1 wide, 4 / sqrt(2) apart.
     CHECK(brightness(image) / 6400 == near(std::sqrt(2.0) / 4, 0.01));
+    const Image sparse = picture({70, 70}, 1, [](Canvas& c) {
+        c.pattern({0, 0, 70, 70}, Pattern::sparse, kWhite);
+    });
+    CHECK(brightness(sparse) / 4900 == near(0.9 * std::sqrt(2.0) / 7, 0.01));
     const Image split = picture({80, 80}, 1, [](Canvas& c) {
         c.pattern({0, 0, 33, 80}, Pattern::hatched, kWhite);
         c.pattern({33, 0, 47, 80}, Pattern::hatched, kWhite);
