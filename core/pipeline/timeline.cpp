@@ -715,4 +715,23 @@ double median_op_s(const Timeline& t) {
     return *half;
 }
 
+double first_round_s(const Timeline& t) {
+    double round_s = 0;
+    const auto chunks = static_cast<std::size_t>(t.empty() ? 0 : chunks_of(t.shape));
+    std::vector<bool> seen(chunks);
+    for (std::size_t d = 0; d < t.device.size(); ++d) {
+        seen.assign(chunks, false);
+        std::size_t left = chunks;
+        for (std::size_t i = t.order.begin[d]; left > 0 && i < t.order.begin[d + 1]; ++i) {
+            const Op& op = t.order.ops[i];
+            const auto chunk = static_cast<std::size_t>(op.chunk);
+            if ((op.kind != OpKind::F && op.kind != OpKind::FB) || seen[chunk]) continue;
+            seen[chunk] = true;
+            --left;
+            round_s = std::max(round_s, t.end[i]);
+        }
+    }
+    return round_s;
+}
+
 }  // namespace pentamesh

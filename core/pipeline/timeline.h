@@ -118,6 +118,10 @@ struct SteadyPart {
 // Returns the median duration of the ops of the middle stage, in seconds; 0 for an empty timeline.
 [[nodiscard]] double median_op_s(const Timeline& t);
 
+// Returns the time, in seconds, at which every stage has run a forward of each of its chunks; 0 for an empty
+// timeline.
+[[nodiscard]] double first_round_s(const Timeline& t);
+
 // Finds the blocks of a timeline to draw at a given zoom: ops a pixel wide or more one by one, runs of
 // narrower ones merged. The time that it takes depends on the visible part, not on how many ops there are.
 

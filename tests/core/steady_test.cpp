@@ -47,6 +47,16 @@ TEST_CASE("an interleaved schedule repeats one group of micro-batches through al
     CHECK(steady->period_s == near(4 * 3.0));
 }
 
+TEST_CASE("the first round ends when the last stage has run its last chunk once") {
+    CHECK(first_round_s(replayed({.devices = 4, .microbatches = 8}, 1, 1, 1)) == near(4));
+    // Stage 3 waits for three fifths, runs four micro-batches through four chunks, and the first through the
+    // last.
+    const ScheduleShape shape{
+        .schedule = Schedule::interleaved, .devices = 4, .microbatches = 64, .chunks = 5};
+    CHECK(first_round_s(replayed(shape, 1, 1, 1)) == near((3 + 4 * 4 + 1) / 5.0));
+    CHECK(first_round_s(Timeline{}) == 0);
+}
+
 TEST_CASE("a steady part is steady: every stage starts the same ops one period later, to 2 %") {
     for (const Schedule schedule : {Schedule::one_f_one_b, Schedule::interleaved, Schedule::dualpipe}) {
         const ScheduleShape shape{.schedule = schedule,

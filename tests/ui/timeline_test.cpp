@@ -2,6 +2,7 @@
 // the mesh shows at the cursor.
 #include "app/ui/kit/format.h"
 #include "app/ui/views/timeline/timeline_parts.h"
+#include "app/ui/views/timeline/timeline_windows.h"
 #include "core/pipeline/timeline.h"
 #include "tests/near.h"
 #include "tests/ui/driver.h"
@@ -273,7 +274,7 @@ TEST_CASE("many micro-batches are shown in three windows, which the wheel leaves
     d.press({Key::n5});
     const auto windows = [&] { return d.drawn("timeline.plot", 2); };
     REQUIRE(windows());
-    const TimelineWindows& kept = **d.shell.views().timeline.windows;
+    const TimelineWindows kept = *d.shell.views().timeline.windows;
     CHECK(kept.window[0].from_s == 0);
     CHECK(kept.window[2].to_s == near(d.shell.views().timeline.shown->whole_s(d.shell.evaluation())));
     // They are on one scale, and the middle one begins where a period does.
@@ -285,14 +286,123 @@ TEST_CASE("many micro-batches are shown in three windows, which the wheel leaves
     const double middle = kept.window[1].from_s;
     const Rect strip = place(d, "timeline.overview");
     d.drag(strip.center(), {strip.x + strip.w * 0.75f, strip.center().y});
-    CHECK((*d.shell.views().timeline.windows)->window[1].from_s > middle);
+    CHECK(d.shell.views().timeline.windows->window[1].from_s > middle);
     d.press({Key::home});
-    CHECK((*d.shell.views().timeline.windows)->window[1].from_s == middle);
+    CHECK(d.shell.views().timeline.windows->window[1].from_s == middle);
     const Rect steady = *d.shell.ui_state().rect_of("timeline.plot", 1);
     d.wheel(steady.center(), 2);
     CHECK_FALSE(windows());
     d.press({Key::home});
     CHECK(windows());
+}
+
+namespace {
+
+// Counts the ops of a stage that a window shows, and checks the blocks that are drawn there against them.
+std::size_t check_row(const Driver& d, const Timeline& t, std::size_t part, int stage) {
+    const TimelineViewState& s = d.shell.views().timeline;
+    const TimeScale& w = s.windows->window[part];
+    const auto row = static_cast<std::size_t>(stage);
+    std::size_t first = 0, ops = 0;
+    for (std::size_t i = t.order.begin[row]; i < t.order.begin[row + 1]; ++i) {
+        if (t.end[i] <= w.from_s || t.start[i] >= w.to_s) continue;
+        if (ops++ == 0) first = i;
+    }
+    SeenBlocks blocks = s.window_blocks[part];
+    std::size_t drawn = 0;
+    for (const Block& b : blocks.row(t, s.shown->index, stage)) {
+        if (b.to <= w.from_s || b.from >= w.to_s) continue;
+        CHECK(b.first == first + drawn);
+        CHECK(b.from == t.start[b.first]);
+        drawn += b.last - b.first + 1;
+        CHECK(b.to == t.end[b.last]);
+    }
+    CHECK(drawn == ops);
+    return ops;
+}
+
+}  // namespace
+
+TEST_CASE("a pane of the dashboard and the full view show the same three parts of the schedule") {
+    for (const char* plan : {"llama-3-70b-3d", "deepseek-v3-2048"}) {
+        CAPTURE(plan);
+        Driver d(plan, {1600, 1000});
+        for (const bool full : {false, true}) {
+            CAPTURE(full);
+            if (full) d.press({Key::n5});
+            d.settle();
+            REQUIRE(d.shell.views().timeline.windows.has_value());
+            const TimelineWindows w = *d.shell.views().timeline.windows;
+            const Timeline& t = shown(d);
+            CHECK((w.form == kLargeWindows) == full);
+            // The pipeline fills from the start, the last window ends with the step.
+            const double whole = whole_s(d);
+            CHECK(w.window[0].from_s == 0);
+            CHECK(w.window[0].to_s >= first_round_s(t) * (1 - 1e-9));
+            CHECK(w.window[2].to_s == near(whole));
+            CHECK(w.window[2].to_s - w.window[2].from_s >= 0.06 * whole * (1 - 1e-9));
+            const double periods = (w.window[1].from_s - w.steady.from_s) / w.steady.period_s;
+            CHECK(std::abs(periods - std::round(periods)) < 1e-6);
+            // They share the width but for the two gaps.
+            CHECK(w.window[0].plot.w + w.window[1].plot.w + w.window[2].plot.w + 2 * w.form.gap
+                  == near(w.window[2].plot.right() - w.window[0].plot.x, 1e-3));
+            for (std::size_t part = 0; part < 3; ++part)
+                for (int stage = 0; stage < t.shape.devices; ++stage) {
+                    CAPTURE(part);
+                    CAPTURE(stage);
+                    CHECK(check_row(d, t, part, stage) > 0);
+                }
+        }
+    }
+}
+
+TEST_CASE("a pane of 70B shows one chunk round, half of a period, and the last 6 % of the step") {
+    Driver d("llama-3-70b-3d", {1600, 1000});
+    REQUIRE(d.shell.views().timeline.windows.has_value());
+    const TimelineWindows& w = *d.shell.views().timeline.windows;
+    CHECK(w.window[0].to_s == near(first_round_s(shown(d))));
+    CHECK(w.window[1].to_s - w.window[1].from_s == near(w.steady.period_s / 2));
+    CHECK(w.window[2].to_s - w.window[2].from_s == near(0.06 * whole_s(d)));
+    CHECK(says(d, "half of one period; 6 of them, " + ui::time_text(w.steady.period_s) + " each"));
+    CHECK(says(d, "drain, then dp_shard"));
+    CHECK(says(d, "tp waits in every block"));
+    CHECK(says_just(d, ui::percent(d.shell.evaluation().step->exposed_comm_s[GroupKind::tp] / whole_s(d))));
+    CHECK(says_just(d, "31"));  // the last micro-batch's number in its blocks
+    // No lanes below rows of this height: neither they nor their entries are there.
+    CHECK_FALSE(d.shell.views().timeline.drawn.has(TimelineMark::sends));
+    CHECK_FALSE(says(d, "sends"));
+}
+
+TEST_CASE("each mark of a timeline has an entry in its legend and each entry a mark, in every plan") {
+    for (const char* plan :
+         {"mesh-8", "single-gpu", "hsdp-64", "llama-3-8b-fsdp", "llama-3-70b-3d", "llama-3.1-405b-8k",
+          "llama-3.1-405b-16k", "llama-3.1-405b-131k", "deepseek-v3-2048", "gpt-175b-a100", "gpt-1t-a100",
+          "mixtral-8x7b-ep", "moe-nvl72", "zoom-1024"})
+        for (const Vec2 size : {Vec2{1600, 1000}, Vec2{1280, 720}}) {
+            CAPTURE(plan);
+            CAPTURE(size.x);
+            Driver d(plan, size);
+            for (const bool full : {false, true}) {
+                CAPTURE(full);
+                if (full) d.shell.show_full(ViewId::timeline);
+                d.settle();
+                const TimelineViewState& s = d.shell.views().timeline;
+                for (int i = 0; i < static_cast<int>(TimelineMark::waits); ++i) {
+                    CAPTURE(i);
+                    const auto mark = static_cast<TimelineMark>(i);
+                    CHECK(s.drawn.has(mark) == s.named.has(mark));
+                }
+                for (const GroupKind axis : all_of<GroupKind>()) {
+                    CAPTURE(ui::axis_label(axis));
+                    CHECK(s.drawn.has(TimelineMark::waits, axis) == s.named.has(TimelineMark::waits, axis));
+                    CHECK(s.drawn.has(TimelineMark::hides, axis) == s.named.has(TimelineMark::hides, axis));
+                    if (s.named.has(TimelineMark::waits, axis))
+                        CHECK(says_just(d, ui::axis_label(axis) + " waits"));
+                    if (s.named.has(TimelineMark::hides, axis))
+                        CHECK(says_just(d, ui::axis_label(axis) + ", hidden"));
+                }
+            }
+        }
 }
 
 TEST_CASE("hovering a block lights its micro-batch and draws its arrows") {

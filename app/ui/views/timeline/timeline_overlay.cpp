@@ -35,15 +35,15 @@ std::vector<TailPart> tail_parts(const Theme& theme, const StepTail& tail, const
     std::vector<TailPart> parts;
     for (const GroupKind axis : all_of<GroupKind>())
         if (tail.exposed_s[axis] > 0)
-            parts.push_back(
-                {axis_label(axis), color_of(theme, axis), tail.exposed_s[axis], true, fades.axis[axis]});
-    if (tail.slowed_s > 0)
-        parts.push_back({std::string(name_of(kSlowed.part)), color_of_part(theme, kSlowed), tail.slowed_s,
-                         false, fades.work});
-    if (tail.optimizer_s > 0)
-        parts.push_back({"optimizer", theme.memory[2], tail.optimizer_s, false, fades.optimizer});
-    if (tail.straggler_s > 0)
-        parts.push_back({"stragglers", theme.bad, tail.straggler_s, true, fades.stragglers});
+            parts.push_back({axis_label(axis), color_of(theme, axis), tail.exposed_s[axis],
+                             TimelineMark::waits, axis, fades.axis[axis]});
+    const auto put = [&](std::string_view name, Color color, double seconds, TimelineMark mark, bool faded) {
+        if (seconds > 0) parts.push_back({std::string(name), color, seconds, mark, GroupKind::tp, faded});
+    };
+    put(name_of(kSlowed.part), color_of_part(theme, kSlowed), tail.slowed_s, TimelineMark::slowed,
+        fades.work);
+    put("optimizer", theme.memory[2], tail.optimizer_s, TimelineMark::optimizer, fades.optimizer);
+    put("stragglers", theme.bad, tail.straggler_s, TimelineMark::stragglers, fades.stragglers);
     return parts;
 }
 
@@ -102,27 +102,49 @@ void draw_step_end(Ui& ui, const Timeline& t, const RowPlace& rows, const TimeSc
     ui.canvas().polyline(stair, ui.theme().text, 2);
 }
 
-void draw_tail(Ui& ui, const StepTail& tail, double from_s, Rect plot, const TimeScale& scale,
-               const FadedParts& fades) {
+namespace {
+
+// Names a part of the step's end, with its time where there is room for a second line.
+void name_tail(Ui& ui, Rect r, const TailPart& part) {
+    constexpr float kLine = 15, kEdge = 5;
     Canvas& c = ui.canvas();
+    const TextStyle name = ui.style(11, Tone::text, Face::semibold), plain = ui.style(11);
+    const std::string takes = time_text(part.seconds);
+    const float w = c.text_width(part.name, name);
+    if (w + 2 * kEdge > r.w || r.h < kLine + 2) return;
+    const float both = std::max(w, c.text_width(takes, plain));
+    const bool two = both + 2 * kEdge <= r.w && r.h >= 2 * kLine + 8;
+    const float width = (two ? both : w) + 2 * kEdge, height = two ? 2 * kLine + 4 : kLine + 1;
+    Rect box{r.center().x - width / 2, r.center().y - height / 2, width, height};
+    c.rect(box, ui.theme().window.alpha(0.85f), 4);
+    box = box.inset(kEdge - 1, two ? 2 : 0);
+    c.text_in(box.cut_top(two ? kLine : box.h), part.name, name);
+    if (two) c.text_in(box, takes, plain);
+}
+
+}  // namespace
+
+TimelineMarks draw_tail(Ui& ui, const StepTail& tail, double from_s, Rect plot, const TimeScale& scale,
+                        const FadedParts& fades) {
+    Canvas& c = ui.canvas();
+    TimelineMarks drawn;
     double at = from_s;
     for (const TailPart& part : tail_parts(ui.theme(), tail, fades)) {
         const auto x = [&](double s) { return std::clamp(scale.x(s), plot.x - 8, plot.right() + 8); };
         const Rect r{x(at), plot.y, x(at + part.seconds) - x(at), plot.h};
         at += part.seconds;
-        if (r.w < 0.5f || r.x > plot.right() || r.right() < plot.x) continue;
+        if (r.w < kLeastMark_px || r.x > plot.right() || r.right() < plot.x) continue;
+        part.mark_in(drawn);
         const float strength = part.faded ? 0.35f : 1;
         c.rect(r, part.color.alpha(0.22f * strength));
-        if (part.hatched) c.pattern(r, Pattern::cross_hatched, part.color.alpha(0.6f * strength));
+        if (part.hatched()) c.pattern(r, Pattern::cross_hatched, part.color.alpha(0.6f * strength));
         if (ui.hovers(r))
             ui.tooltip(
                 part.name + " " + time_text(part.seconds)
-                + (part.hatched ? "\nafter the pipeline, exposed: nothing is left to hide it behind" : ""));
-        const TextStyle s = ui.style(11);
-        const float w = c.text_width(part.name, s);
-        if (w + 8 > r.w) continue;
-        write_plate(ui, {r.center().x - w / 2 - 3, r.y + 3, w + 6, 16}, part.name, s, ui.theme().window);
+                + (part.hatched() ? "\nafter the pipeline, exposed: nothing is left to hide it behind" : ""));
+        name_tail(ui, r, part);
     }
+    return drawn;
 }
 
 void draw_ruler(Ui& ui, Rect row, const TimeScale& scale) {
@@ -180,185 +202,6 @@ void draw_cursor(Ui& ui, double at_s, Rect plot, Rect ruler, const TimeScale& sc
     const float w = c.text_width(label, s) + 10;
     const Rect box{held_between(x - w / 2, ruler.x, ruler.right() - w), ruler.y + 3, w, 16};
     write_plate(ui, box, label, s, ui.theme().text);
-}
-
-namespace {
-
-constexpr float kBreak = 26, kStrip = 24, kBeam = 22;
-constexpr double kLeastHidden = 0.15;  // share of the step that the windows must leave out to be worth it
-
-// Shares the seconds that have room among the three parts: the periods get what filling and draining leave.
-struct Shares {
-    double fill_s = 0, steady_s = 0, drain_s = 0;
-    int periods = 0;
-};
-Shares share_out(const SteadyPart& s, double whole_s, double room_s) {
-    const double fill = s.from_s, drain = whole_s - s.to_s();
-    Shares out;
-    out.periods =
-        std::clamp(static_cast<int>(std::floor((room_s - fill - drain) / s.period_s)), 1, s.periods);
-    // A period that is as long as half of the room is drawn in part.
-    out.steady_s = std::min(out.periods * s.period_s, std::max(room_s - fill - drain, room_s / 2));
-    const double ends = fill + drain, room = std::max(room_s - out.steady_s, 0.0);
-    const double k = ends > room ? room / ends : 1;
-    out.fill_s = fill * k;
-    out.drain_s = drain * k;
-    return out;
-}
-
-void draw_step_strip(Ui& ui, Rect strip, const TimelineWindows& w, const Timeline& t,
-                     const ShownTimeline& shown, SeenBlocks& blocks) {
-    Canvas& c = ui.canvas();
-    const Theme& theme = ui.theme();
-    const TimeScale scale{0, w.whole_s, strip};
-    const float end = scale.x(t.makespan);
-    c.rect({strip.x, strip.y, end - strip.x, strip.h}, mix(theme.window, theme.bad, 0.3f));
-    const auto devices = static_cast<int>(t.device.size());
-    const float row_h = strip.h / static_cast<float>(devices), pixels = c.scale();
-    blocks.look(shown.version, 0, w.whole_s, static_cast<double>(strip.w * pixels),
-                {.least_px = static_cast<double>(2 * pixels)});
-    const Color busy = mix(theme.window, theme.backward, 0.8f);
-    for (int d = 0; d < devices; ++d)
-        for (const Block& b : blocks.row(t, shown.index, d)) {
-            const float x0 = scale.x(b.from), x1 = scale.x(b.to);
-            c.rect({x0, strip.y + static_cast<float>(d) * row_h, std::max(0.5f, x1 - x0), row_h},
-                   busy.alpha(static_cast<float>(std::clamp(b.density(), 0.0, 1.0))));
-        }
-    for (int k = 0; k <= w.steady.periods; ++k) {
-        const float x = scale.x(w.steady.from_s + k * w.steady.period_s);
-        if (strip.w * w.steady.period_s / w.whole_s < 6) break;
-        c.line({x, strip.y}, {x, strip.bottom()}, theme.window.alpha(0.5f), 1);
-    }
-    draw_tail(ui, shown.tail, t.makespan, strip, scale);
-}
-
-}  // namespace
-
-std::optional<TimelineWindows> find_windows(const Timeline& t, double whole_s, Rect plot, float least_px,
-                                            double steady_at_s) {
-    const double median = median_op_s(t);
-    const float room_px = plot.w - 2 * kBreak;
-    if (median <= 0 || room_px < 300 || t.iterations > 1) return std::nullopt;
-    const double room_s = static_cast<double>(room_px / least_px) * median;
-    if (room_s > whole_s * (1 - kLeastHidden)) return std::nullopt;
-    const std::optional<SteadyPart> steady = steady_part(t);
-    if (!steady) return std::nullopt;
-
-    const Shares shares = share_out(*steady, whole_s, room_s);
-    const double shown_s = shares.fill_s + shares.steady_s + shares.drain_s;
-    if (shown_s > whole_s * (1 - kLeastHidden) || shares.steady_s <= 0) return std::nullopt;
-    TimelineWindows out;
-    out.steady = *steady;
-    out.whole_s = whole_s;
-    out.shown_periods = std::max(1, static_cast<int>(std::lround(shares.steady_s / steady->period_s)));
-    // A window begins where a period does.
-    const int before = (steady->periods - out.shown_periods) / 2;
-    const double middle = steady->from_s + before * steady->period_s;
-    const double wanted = steady_at_s < 0 ? middle : steady_at_s;
-    const double at = steady->from_s
-                      + std::clamp(std::round((wanted - steady->from_s) / steady->period_s), 0.0,
-                                   static_cast<double>(steady->periods - out.shown_periods))
-                            * steady->period_s;
-    const double px_per_s = static_cast<double>(room_px) / shown_s;
-    const auto place = [&](double seconds, float x) {
-        return Rect{x, plot.y, static_cast<float>(seconds * px_per_s), plot.h};
-    };
-    const Rect fill = place(shares.fill_s, plot.x),
-               steady_rect = place(shares.steady_s, fill.right() + kBreak),
-               drain = place(shares.drain_s, steady_rect.right() + kBreak);
-    // Half of the last window at least is of micro-batches, however long the end of the step is.
-    const double last =
-        std::min(whole_s - shares.drain_s, std::max(steady->to_s(), t.makespan - shares.drain_s / 2));
-    out.window = {TimeScale{0, shares.fill_s, fill}, TimeScale{at, at + shares.steady_s, steady_rect},
-                  TimeScale{last, last + shares.drain_s, drain}};
-    return out;
-}
-
-std::array<std::string, 2> window_words(const TimelineWindows& w, std::size_t part, const Timeline& t) {
-    switch (part) {
-    case 0: {
-        double last = 0;
-        for (const DeviceTime& d : t.device) last = std::max(last, d.first_start);
-        return {"fill", "the last stage starts at " + time_text(last)};
-    }
-    case 1:
-        return {"steady", w.shown_periods < w.steady.periods
-                              ? plural(w.shown_periods, "period of ", "periods of ")
-                                    + thousands(w.steady.periods) + " equal ones"
-                              : std::string("all periods")};
-    default:
-        return {"drain", w.window.back().to_s < w.whole_s * (1 - 1e-9)
-                             ? "the last micro-batches; the step ends later, see above"
-                             : "the last micro-batches, then the end of the step"};
-    }
-}
-
-void draw_beam(Canvas& c, const Theme& theme, const TimeScale& scale, const TimeScale& window, float to) {
-    const Rect r = window.plot;
-    const float from = scale.plot.bottom();
-    c.polygon({{scale.x(window.from_s), from}, {scale.x(window.to_s), from}, {r.right(), to}, {r.x, to}},
-              theme.beam);
-}
-
-void draw_window_frame(Canvas& c, const Theme& theme, const TimeScale& scale, const TimeScale& window) {
-    const float x0 = scale.x(window.from_s), x1 = scale.x(window.to_s);
-    const Rect strip = scale.plot;
-    c.frame({x0, strip.y - 1, std::max(3.0f, x1 - x0), strip.h + 2}, theme.text, 1.5f, 2);
-}
-
-void draw_windows_head(Ui& ui, Rect room, const TimelineWindows& w, const Timeline& t,
-                       const ShownTimeline& shown, SeenBlocks& blocks, double& steady_at_s) {
-    const Rect strip = room.cut_top(kStrip);
-    const TimeScale scale{0, w.whole_s, strip};
-    for (const TimeScale& window : w.window)
-        draw_beam(ui.canvas(), ui.theme(), scale, window, strip.bottom() + kBeam);
-    draw_step_strip(ui, strip, w, t, shown, blocks);
-    for (const TimeScale& window : w.window) draw_window_frame(ui.canvas(), ui.theme(), scale, window);
-    const Hit hit = ui.area("timeline.overview", strip, 0, true, false);
-    if (hit.held)
-        steady_at_s =
-            std::max(0.0, scale.time(ui.frame().mouse.x) - (w.window[1].to_s - w.window[1].from_s) / 2);
-    else if (hit.hovered)
-        ui.tooltip(
-            "The whole step\nThe frames are drawn large below. Drag to move the middle one; Home puts it "
-            "back.");
-    room.cut_top(kBeam);
-    for (std::size_t i = 0; i < w.window.size(); ++i) {
-        const Rect r = w.window[i].plot;
-        const auto [name, words] = window_words(w, i, t);
-        Rect row{r.x, room.y, r.w, 18};
-        write_left(ui, row, name, ui.style(12, Tone::text, Face::semibold), 8);
-        write_whole(ui, row, words, ui.small());
-    }
-}
-
-void draw_breaks(Canvas& c, const Theme& theme, Rect rows, const TimelineWindows& w) {
-    for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
-        const float left = w.window[i].plot.right();
-        for (const float x : {left + kBreak / 2 - 3, left + kBreak / 2 + 3}) {
-            std::vector<Vec2> zigzag;
-            int n = 0;
-            for (float y = rows.y; y <= rows.bottom(); y += 6)
-                zigzag.push_back({x + (n++ % 2 == 0 ? -2.0f : 2.0f), y});
-            if (zigzag.size() > 1) c.polyline(zigzag, theme.secondary, 1);
-        }
-    }
-}
-
-void draw_period(Ui& ui, Rect row, const TimelineWindows& w) {
-    Canvas& c = ui.canvas();
-    const TimeScale& s = w.window[1];
-    const float x0 = s.x(s.from_s), x1 = std::min(s.x(s.from_s + w.steady.period_s), s.plot.right());
-    const Color color = ui.theme().text;
-    c.line({x0, row.y}, {x0, row.y + 5}, color);
-    c.line({x0, row.y + 5}, {x1, row.y + 5}, color);
-    c.line({x1, row.y}, {x1, row.y + 5}, color);
-    const TextStyle style = ui.style(12, Tone::text, Face::semibold);
-    const std::string words =
-        "one period of " + thousands(w.steady.periods) + " equal ones: " + time_text(w.steady.period_s);
-    const float width = c.text_width(words, style) + 4;
-    c.text_in({std::max(row.x, std::min((x0 + x1 - width) / 2, row.right() - width)), row.y + 7, width, 16},
-              words, style, Align::center);
 }
 
 }  // namespace pentamesh::ui

@@ -229,7 +229,16 @@ std::string run_tooltip(const Block& b) {
 
 namespace {
 
-constexpr float kLowNumber_px = 8;  // a lower block has no number
+TimelineMark mark_of(OpKind kind, bool low) {
+    switch (kind) {
+    case OpKind::F: return TimelineMark::forward;
+    case OpKind::I: return low ? TimelineMark::backward : TimelineMark::input_gradient;
+    case OpKind::W: return TimelineMark::weight_gradient;
+    case OpKind::B:
+    case OpKind::FB: break;
+    }
+    return TimelineMark::backward;
+}
 
 }  // namespace
 
@@ -252,8 +261,7 @@ void texture(Canvas& canvas, const Theme& theme, OpKind kind, Rect r) {
 RowPainter::RowPainter(Ui& ui, const Evaluation& evaluation, const ShownTimeline& shown,
                        const TimeScale& scale, SeenBlocks& blocks)
     : ui_(ui), t_(shown.timeline(evaluation)), before_(shown.before(evaluation)), shown_(shown),
-      scale_(scale), blocks_(blocks), chunks_(chunks_of(t_.shape)),
-      widest_number_(ui.canvas().text_width(std::to_string(t_.shape.microbatches - 1), ui.style(11))) {}
+      scale_(scale), blocks_(blocks), chunks_(chunks_of(t_.shape)) {}
 
 float RowPainter::x(double time_s) const {
     constexpr float kBeyond = 64;
@@ -267,35 +275,79 @@ bool RowPainter::mine(const Op& op) const {
            || (op.kind == OpKind::FB && op.backward_microbatch == highlighted_microbatch);
 }
 
-void RowPainter::expect_rows(int rows) {
+void RowPainter::expect_rows(int first, int last, float height) {
     constexpr float kMostBlocks = 8000, kMostNumbers = 2000;
-    const float pixels = static_cast<float>(rows) * scale_.plot.w;
+    const float pixels = static_cast<float>(last - first + 1) * scale_.plot.w;
     const float least_px = std::clamp(pixels / kMostBlocks, 1.5f, 16.0f);
-    least_numbered_px_ = std::max(widest_number_ + 2, pixels / kMostNumbers);
+    least_numbered_px_ = pixels / kMostNumbers;
     const float scale = ui_.canvas().scale();
     blocks_.look(shown_.version, scale_.from_s, scale_.to_s, static_cast<double>(scale_.plot.w * scale),
                  {.least_px = static_cast<double>(least_px * scale)});
+    parts_ = parts_of_row(shown_, static_cast<int>(t_.device.size()), height);
+    choose_numbers(first, last);
 }
 
-float lane_height(const ShownTimeline& shown, int devices, float row_height) {
-    if (shown.costs.send <= 0 || devices < 2 || row_height < 19) return 0;
-    return std::clamp(std::round(row_height * 0.14f), 4.0f, 6.0f);
+// Returns the width that an op's number takes at a size of 1, and the height that it has above the block's
+// foot; the two of a pair share it.
+std::array<float, 2> RowPainter::number_room(const Op& op) const {
+    const auto digits = [&](int microbatch) {
+        return static_cast<float>(std::to_string(microbatch % t_.shape.microbatches).size());
+    };
+    // Every digit counts as an 8, so that no kind is numbered by luck.
+    constexpr float kSize = 11;
+    const float digit = ui_.canvas().text_width("8", ui_.style(kSize)) / kSize;
+    const bool pair = op.kind == OpKind::FB;
+    const float most = std::max(digits(op.microbatch), pair ? digits(op.backward_microbatch) : 0);
+    return {most * digit, parts_.bar * (1 - shown_.most.sum()) / (pair ? 2.0f : 1.0f)};
 }
 
-float RowPainter::lane_of(float row_height) const {
-    return lane_height(shown_, static_cast<int>(t_.device.size()), row_height);
+// A kind of op is numbered where four in five of those that are seen whole have room for their numbers: in
+// the largest size that fits.
+void RowPainter::choose_numbers(int first, int last) {
+    constexpr std::array<float, 3> kSizes{11, 9.5f, 8.5f};
+    constexpr float kLine = 0.95f;  // the height of a number, of its size
+    std::array<std::array<int, kSizes.size()>, 5> fits{};
+    std::array<int, 5> all{};
+    number_size_ = {};
+    if (parts_.bar < kSizes.back() * kLine) return;
+    for (int d = first; d <= last; ++d)
+        for (const Block& b : blocks_.row(t_, shown_.index, d)) {
+            if (b.from < scale_.from_s || b.to > scale_.to_s) continue;
+            const Op& op = t_.order.ops[b.first];
+            const auto kind = static_cast<std::size_t>(op.kind);
+            ++all[kind];
+            const auto [width, height] = number_room(op);
+            const float room = b.merged() ? 0 : x(b.to) - x(b.from) - 3;
+            for (std::size_t i = 0; i < kSizes.size(); ++i)
+                if (room >= width * kSizes[i] && height >= kSizes[i] * kLine) ++fits[kind][i];
+        }
+    for (std::size_t kind = 0; kind < all.size(); ++kind)
+        for (std::size_t i = kSizes.size(); i-- > 0;)
+            if (all[kind] > 0 && fits[kind][i] * 5 >= all[kind] * 4) number_size_[kind] = kSizes[i];
 }
 
-HiddenLanes hidden_lanes(const ShownTimeline& shown, float row_height) {
-    if (row_height < 20) return {};
-    const float h = std::clamp(std::round(row_height * 0.1f), 3.0f, 6.0f);
-    return {shown.hides ? h : 0, shown.hides_once ? h : 0};
+RowParts parts_of_row(const ShownTimeline& shown, int devices, float height) {
+    constexpr float kLeastForSends = 22, kLeastForHidden = 20;
+    const auto lane = [](float of, float share, float least) {
+        return std::clamp(std::round(of * share), least, 6.0f);
+    };
+    RowParts out;
+    if (shown.costs.send > 0 && devices > 1 && height >= kLeastForSends) out.sends = lane(height, 0.14f, 4);
+    const float rest = height - out.sends;
+    if (rest >= kLeastForHidden) {
+        const float each = lane(rest, 0.1f, 3);
+        out.hidden = {shown.hides ? each : 0, shown.hides_once ? each : 0};
+    }
+    out.bar = rest - out.hidden.sum();
+    return out;
 }
 
-Rect RowPainter::cut_lanes(Rect& row) const {
-    const HiddenLanes h = hidden_lanes(shown_, row.h);
-    row.cut_bottom(h.once);
-    return row.cut_bottom(h.each);
+RowPainter::Lanes RowPainter::cut_lanes(Rect& row) const {
+    Lanes out;
+    out.sends = row.cut_bottom(parts_.sends);
+    out.once = row.cut_bottom(parts_.hidden.once);
+    out.each = row.cut_bottom(parts_.hidden.each);
+    return out;
 }
 
 // Each call is as long as its time, axis after axis: from the block's start on, but for the reduction of
@@ -305,7 +357,8 @@ void RowPainter::hidden(Rect lane, int device, const Op& op, float x0, float x1,
     if (lane.h <= 0 || !halves.in(shown_.hidden.size())) return;
     const float per_s = scale_.plot.w / static_cast<float>(scale_.to_s - scale_.from_s);
     const auto piece = [&](float from, float to, GroupKind axis) {
-        if (to - from < 0.5f) return false;
+        if (to - from < kLeastMark_px) return false;
+        drawn.add(TimelineMark::hides, axis);
         ui_.canvas().rect({from, lane.y + 1, to - from, lane.h - 1},
                           faded(color_of(ui_.theme(), axis), own && !fades.axis[axis]).alpha(0.75f));
         return true;
@@ -324,21 +377,19 @@ void RowPainter::hidden(Rect lane, int device, const Op& op, float x0, float x1,
 
 // Parameters are gathered from the first forward on, gradients reduced up to the end of the last backward.
 void RowPainter::hidden_once(Rect row, int device) {
-    const HiddenLanes h = hidden_lanes(shown_, row.h - lane_of(row.h));
-    if (h.once <= 0) return;
-    row.cut_bottom(lane_of(row.h));
-    const Rect lane = row.cut_bottom(h.once);
+    const Rect lane = cut_lanes(row).once;
+    if (lane.h <= 0) return;
     const std::size_t begin = t_.order.begin[static_cast<std::size_t>(device)],
                       end = t_.order.begin[static_cast<std::size_t>(device) + 1];
     if (begin >= end) return;
     double first = t_.start[begin], last = t_.end[end - 1];
     const auto piece = [&](double from, double to, GroupKind axis) {
         const float x0 = x(from), x1 = x(to);
-        if (x1 - x0 >= 0.5f)
-            ui_.canvas().rect(
-                {x0, lane.y + 1, x1 - x0, lane.h - 1},
-                faded(color_of(ui_.theme(), axis), highlighted_microbatch < 0 && !fades.axis[axis])
-                    .alpha(0.75f));
+        if (x1 - x0 < kLeastMark_px) return;
+        drawn.add(TimelineMark::hides, axis);
+        ui_.canvas().rect(
+            {x0, lane.y + 1, x1 - x0, lane.h - 1},
+            faded(color_of(ui_.theme(), axis), highlighted_microbatch < 0 && !fades.axis[axis]).alpha(0.75f));
     };
     for (const GroupKind axis : all_of<GroupKind>()) {
         if (const double s = shown_.hidden_once.forward[axis]; s > 0)
@@ -347,83 +398,78 @@ void RowPainter::hidden_once(Rect row, int device) {
     }
 }
 
-RowPainter::Shares RowPainter::shares(int device, const Op& op) const {
-    Shares s;
-    const OpHalves halves = halves_of(op, device, chunks_);
-    if (!halves.in(shown_.exposed.size()) || !halves.in(shown_.costs.chunk.size())) return s;
+BlockShares block_shares(const ShownTimeline& shown, int chunks, int device, const Op& op) {
+    BlockShares s;
+    const OpHalves halves = halves_of(op, device, chunks);
+    if (!halves.in(shown.exposed.size()) || !halves.in(shown.costs.chunk.size())) return s;
     const auto [forward, backward, f, b] = halves;
     double takes = 0;
-    if (forward) takes += shown_.costs.chunk[f].forward;
-    if (backward) takes += shown_.costs.chunk[b].input_grad;
-    if (backward && op.kind != OpKind::I) takes += shown_.costs.chunk[b].weight_grad;
+    if (forward) takes += shown.costs.chunk[f].forward;
+    if (backward) takes += shown.costs.chunk[b].input_grad;
+    if (backward && op.kind != OpKind::I) takes += shown.costs.chunk[b].weight_grad;
     if (takes <= 0) return s;
     for (std::size_t a = 0; a < UnitComm::kAxes; ++a) {
-        const double exposed = (forward ? shown_.exposed[f].comm.forward[a] : 0)
-                               + (backward ? shown_.exposed[b].comm.backward[a] : 0);
+        const double exposed = (forward ? shown.exposed[f].comm.forward[a] : 0)
+                               + (backward ? shown.exposed[b].comm.backward[a] : 0);
         s.axis[kUnitAxes[a]] = static_cast<float>(exposed / takes);
     }
     for (const GroupKind k : all_of<GroupKind>()) {
-        const double exposed = (forward ? shown_.exposed[f].state_forward[k] : 0)
-                               + (backward ? shown_.exposed[b].state_backward[k] : 0);
+        const double exposed = (forward ? shown.exposed[f].state_forward[k] : 0)
+                               + (backward ? shown.exposed[b].state_backward[k] : 0);
         s.axis[k] += static_cast<float>(exposed / takes);
     }
-    s.slowed = static_cast<float>(((forward ? shown_.exposed[f].slowed.forward : 0)
-                                   + (backward ? shown_.exposed[b].slowed.backward : 0))
-                                  / takes);
-    if (backward) s.recomputed = static_cast<float>(shown_.exposed[b].recompute / takes);
+    s.slowed = static_cast<float>(
+        ((forward ? shown.exposed[f].slowed.forward : 0) + (backward ? shown.exposed[b].slowed.backward : 0))
+        / takes);
+    if (backward) s.recomputed = static_cast<float>(shown.exposed[b].recompute / takes);
     return s;
 }
 
 // Strips are stacked from the bottom up: each as high as the part's share of the block's time.
-void RowPainter::strips(Rect r, const Shares& s, bool own) {
+void RowPainter::strips(Rect r, const BlockShares& s, bool own) {
+    constexpr float kLeastPattern = 6;
     if (r.h < kLowRow_px) return;
     const float whole = r.h;
     for (const GroupKind k : all_of<GroupKind>()) {
         const float h = whole * s.axis[k];
-        if (h < 0.75f) continue;
+        if (h < kLeastStrip_px) continue;
+        drawn.add(TimelineMark::waits, k);
         const Rect strip = r.cut_bottom(h);
         const Color color = faded(color_of(ui_.theme(), k), own && !fades.axis[k]);
         ui_.canvas().rect(strip, color);
-        if (strip.w > 6 && strip.h >= 4)
+        if (strip.w > 6 && strip.h >= kLeastPattern)
             ui_.canvas().pattern(strip, Pattern::cross_hatched, ui_.theme().window.alpha(0.35f));
     }
-    const float slowed = whole * s.slowed;
-    if (slowed >= 0.75f)
-        ui_.canvas().rect(r.cut_bottom(slowed),
-                          faded(color_of_part(ui_.theme(), kSlowed), own && !fades.work));
-    const float recomputed = whole * s.recomputed;
-    if (recomputed >= 0.75f)
-        ui_.canvas().rect(r.cut_bottom(recomputed), faded(recompute_color(ui_.theme()), own && !fades.work));
+    const auto strip = [&](float h, TimelineMark mark, Color color) {
+        if (h < kLeastStrip_px) return;
+        drawn.add(mark);
+        ui_.canvas().rect(r.cut_bottom(h), faded(color, own && !fades.work));
+    };
+    strip(whole * s.slowed, TimelineMark::slowed, color_of_part(ui_.theme(), kSlowed));
+    strip(whole * s.recomputed, TimelineMark::again, recompute_color(ui_.theme()));
 }
 
-void RowPainter::number(Rect r, std::int32_t microbatch, Color ground) {
-    if (r.h < kLowNumber_px || r.w < least_numbered_px_) return;
-    ui_.canvas().text_in(r, std::to_string(microbatch % t_.shape.microbatches),
-                         ui_.style(r.h < 11 ? 9.0f : 11.0f).in(ink_on(ground)), Align::center);
-}
-
-// If a pair's halves are too low for a number each, both are in one line, on a ground of their own.
-void RowPainter::both_numbers(Rect r, const Op& op) {
-    if (r.h < 16 || r.w < std::max(2 * widest_number_, least_numbered_px_)) return;
-    const int m = t_.shape.microbatches;
-    const std::string text =
-        std::to_string(op.microbatch % m) + " " + std::to_string(op.backward_microbatch % m);
-    const TextStyle s = ui_.style(11, mine(op) ? Tone::text : Tone::secondary);
-    const float w = ui_.canvas().text_width(text, s) + 6;
-    if (w > r.w) return;
-    write_plate(ui_, {r.center().x - w / 2, r.center().y - 7, w, 14}, text, s,
-                ui_.theme().window.alpha(0.8f));
+// A block that is seen in part has its number in that part.
+void RowPainter::number(Rect r, OpKind kind, std::int32_t microbatch, Color ground) {
+    const float size = number_size_[static_cast<std::size_t>(kind)];
+    if (size <= 0 || r.w < least_numbered_px_) return;
+    const std::string text = std::to_string(microbatch % t_.shape.microbatches);
+    const TextStyle style = ui_.style(size).in(ink_on(ground));
+    const float from = std::max(r.x, scale_.plot.x), to = std::min(r.right(), scale_.plot.right());
+    const float w = ui_.canvas().text_width(text, style) + 1;
+    if (w + 1 > to - from) return;
+    ui_.canvas().text_in({(from + to - w) / 2, r.y, w, r.h}, text, style);
 }
 
 void RowPainter::block(Rect row, int device, std::size_t i, float x0, float x1) {
     Canvas& c = ui_.canvas();
     const Op& op = t_.order.ops[i];
-    const Rect lane = row.cut_bottom(lane_of(row.h));
-    const Rect behind = cut_lanes(row);
+    const Lanes lanes = cut_lanes(row);
+    const bool low = row.h < kLowRow_px;
     const float gap = x1 - x0 > 4 ? 1.0f : 0.0f;
     const Rect r{x0, row.y, std::max(1.0f, x1 - x0 - gap), row.h};
     const bool own = mine(op);
-    const Shares exposed = shares(device, op);
+    const BlockShares exposed = block_shares(shown_, chunks_, device, op);
     Rect compute = r;
     compute.h *= std::max(0.0f, 1 - exposed.sum());
     if (op.kind == OpKind::FB) {  // both run at once: one above the other, in one frame
@@ -437,22 +483,25 @@ void RowPainter::block(Rect row, int device, std::size_t i, float x0, float x1) 
         c.rect(upper, f);
         c.rect(lower, b);
         strips(r, exposed, own);
-        if (upper.h >= kLowNumber_px) {
-            number(upper, op.microbatch, f);
-            number(lower, op.backward_microbatch, b);
-        } else {
-            both_numbers(r, op);
+        drawn.add(TimelineMark::forward);
+        drawn.add(TimelineMark::backward);
+        number(upper, op.kind, op.microbatch, f);
+        number(lower, op.kind, op.backward_microbatch, b);
+        if (r.w > 5 && !low) {  // frames of low rows would be all that is seen
+            c.frame(r, ui_.theme().text.alpha(own ? 0.9f : 0.3f), 1);
+            drawn.add(TimelineMark::pair);
         }
-        if (r.w > 5) c.frame(r, ui_.theme().text.alpha(own ? 0.9f : 0.3f), 1);
     } else {
         const Color color = faded(shade_of(ui_.theme(), op, chunks_), own && !fades.work);
         c.rect(r, color);
-        if (r.w > 5) texture(c, ui_.theme(), op.kind, compute);
+        if (r.w > 5 && !low) texture(c, ui_.theme(), op.kind, compute);
+        drawn.add(mark_of(op.kind, low));
         strips(r, exposed, own);
-        number(compute, op.microbatch, color);
+        number(compute, op.kind, op.microbatch, color);
     }
-    hidden(behind, device, op, x0, std::max(x0 + 1, x1 - gap), own);
-    if (lane.h > 0) send(lane, device, i);
+    if (op.chunk > 0 || op.backward_chunk > 0) drawn.add(TimelineMark::later_chunk);
+    hidden(lanes.each, device, op, x0, std::max(x0 + 1, x1 - gap), own);
+    if (lanes.sends.h > 0) send(lanes.sends, device, i);
     if (ui_.hovers({x0, row.y, std::max(1.0f, x1 - x0), row.h})) hovered = static_cast<std::ptrdiff_t>(i);
     if (selected >= 0 && selected == static_cast<std::ptrdiff_t>(own_op(t_, i)))
         c.frame(r, ui_.theme().text, 1.5f);
@@ -498,36 +547,43 @@ void RowPainter::run(Rect row, int device, const Block& b, float x0, float x1) {
     }
     if (row.h < kLowRow_px) {
         low_run({x0, row.y, width, row.h}, b);
+        if (b.work.forward > 0) drawn.add(TimelineMark::forward);
+        if (b.work.backward > 0) drawn.add(TimelineMark::backward);
+        if (b.work.weight > 0) drawn.add(TimelineMark::weight_gradient);
         return;
     }
-    const Rect lane = row.cut_bottom(lane_of(row.h));
-    (void)cut_lanes(row);
+    const Rect lane = cut_lanes(row).sends;
     float y = row.y;
     const auto part = [&](float h, Color color, bool fades_too) {
-        if (h > 0)
-            ui_.canvas().rect({x0, y, width, h},
-                              mix(ui_.theme().window, faded(color, own && !fades_too), strength));
-        y += std::max(0.0f, h);
+        if (h <= 0) return false;
+        ui_.canvas().rect({x0, y, width, h},
+                          mix(ui_.theme().window, faded(color, own && !fades_too), strength));
+        y += h;
+        return true;
+    };
+    const auto work = [&](float h, Color color, TimelineMark mark) {
+        if (part(h, color, fades.work)) drawn.add(mark);
     };
     // Shows exposed collectives: the shares of the run's first forward and backward chunk stand for all of
     // it.
     Op sample = t_.order.ops[b.first];
     sample.kind = OpKind::F;
-    const Shares forth = shares(device, sample);
+    const BlockShares forth = block_shares(shown_, chunks_, device, sample);
     sample.kind = shown_.has[static_cast<std::size_t>(OpKind::I)] ? OpKind::I : OpKind::B;
-    const Shares back = shares(device, sample);
-    const auto share = [&](double work) { return row.h * static_cast<float>(work / all); };
-    part(share(b.work.forward) * (1 - forth.sum()), ui_.theme().forward, fades.work);
-    part(share(b.work.backward) * (1 - back.sum()), ui_.theme().backward, fades.work);
-    part(share(b.work.weight), ui_.theme().weight_grad, fades.work);
-    if (const float h = share(b.work.backward) * back.recomputed; h > 0.5f)
-        part(h, recompute_color(ui_.theme()), fades.work);
+    const BlockShares back = block_shares(shown_, chunks_, device, sample);
+    const auto share = [&](double of) { return row.h * static_cast<float>(of / all); };
+    const auto strip = [](float h) { return h >= kLeastStrip_px ? h : 0; };
+    const Theme& theme = ui_.theme();
+    work(share(b.work.forward) * (1 - forth.sum()), theme.forward, TimelineMark::forward);
+    work(share(b.work.backward) * (1 - back.sum()), theme.backward, mark_of(sample.kind, false));
+    work(share(b.work.weight), theme.weight_grad, TimelineMark::weight_gradient);
+    work(strip(share(b.work.backward) * back.recomputed), recompute_color(theme), TimelineMark::again);
     for (const GroupKind k : all_of<GroupKind>()) {
         const float h = share(b.work.forward) * forth.axis[k] + share(b.work.backward) * back.axis[k];
-        if (h > 0.5f) part(h, color_of(ui_.theme(), k), fades.axis[k]);
+        if (part(strip(h), color_of(theme, k), fades.axis[k])) drawn.add(TimelineMark::waits, k);
     }
     const float slowed = share(b.work.forward) * forth.slowed + share(b.work.backward) * back.slowed;
-    if (slowed > 0.5f) part(slowed, color_of_part(ui_.theme(), kSlowed), fades.work);
+    work(strip(slowed), color_of_part(theme, kSlowed), TimelineMark::slowed);
     if (lane.h > 0)
         ui_.canvas().rect({x0, lane.y + 1, width, lane.h - 1},
                           color_of(ui_.theme(), GroupKind::pp).alpha(0.3f * strength));
@@ -540,6 +596,7 @@ void RowPainter::send(Rect lane, int device, std::size_t i) {
     const float x0 = x(t_.end[i]), x1 = std::max(x0 + 1.0f, x(t_.end[i] + shown_.costs.send));
     const Color color = faded(color_of(ui_.theme(), GroupKind::pp), mine(op) && !fades.axis[GroupKind::pp]);
     const float half = (lane.h - 1) / 2;
+    if (to.forward >= 0 || to.backward >= 0) drawn.add(TimelineMark::sends);
     if (to.forward >= 0) ui_.canvas().rect({x0, lane.y + 1, x1 - x0, half}, color);
     if (to.backward < 0) return;
     const float y = lane.y + 1 + half;
@@ -561,6 +618,7 @@ void RowPainter::waiting(Rect row, int device, const Block& b) {
     if (longer <= 0) return;
     const float x1 = x(t_.start[b.first]), x0 = x(t_.start[b.first] - longer);
     if (x1 - x0 < 1) return;
+    drawn.add(TimelineMark::slow_stage);
     const Rect r{x0, row.y + row.h * 0.2f, x1 - x0 - 1, row.h * 0.6f};
     ui_.canvas().pattern(r, Pattern::hatched, ui_.theme().bad.alpha(0.9f), ui_.theme().bad.alpha(0.18f));
 }
@@ -569,7 +627,6 @@ void RowPainter::waiting(Rect row, int device, const Block& b) {
 // runs.
 void RowPainter::highlighted_ops(Rect row, int device) {
     const std::int64_t each = std::int64_t{t_.shape.microbatches} * t_.iterations;
-    row.cut_bottom(lane_of(row.h));
     (void)cut_lanes(row);
     for (int c = 0; c < chunks_; ++c) {
         const auto at =
@@ -588,8 +645,9 @@ void RowPainter::highlighted_ops(Rect row, int device) {
 void RowPainter::idle(Rect bar) {
     if (t_.shape.devices < 2) return;
     const float x0 = std::max(x(0), scale_.plot.x), x1 = std::min(x(t_.makespan), scale_.plot.right());
-    if (x1 > x0)
-        ui_.canvas().pattern({x0, bar.y, x1 - x0, bar.h}, Pattern::hatched, ui_.theme().bad.alpha(0.55f));
+    if (x1 <= x0) return;
+    drawn.add(TimelineMark::idle);
+    ui_.canvas().pattern({x0, bar.y, x1 - x0, bar.h}, kIdlePattern, ui_.theme().bad.alpha(kIdleStrength));
 }
 
 void RowPainter::find_gap(Rect bar, double from_s, double to_s) {
@@ -608,7 +666,6 @@ void RowPainter::name_gap() {
 
 void RowPainter::row(Rect r, int device) {
     Rect bar = r;
-    bar.cut_bottom(lane_of(r.h));
     (void)cut_lanes(bar);
     idle(bar);
     double done_s = 0;
@@ -651,6 +708,36 @@ void replay(const Evaluation& e, ShownTimeline& out) {
     }
 }
 
+// Finds what a row has lanes and a legend entries for.
+void find_largest(const Timeline& t, ShownTimeline& out) {
+    out.hides = out.hides_once = false;
+    out.most = {};
+    const int chunks = chunks_of(t.shape);
+    for (const GroupKind axis : all_of<GroupKind>()) {
+        const double once_s = std::max(out.hidden_once.forward[axis], out.hidden_once.backward[axis]);
+        double longest_s = 0;
+        for (const HiddenComm& h : out.hidden)
+            longest_s =
+                std::max({longest_s, h.forward[axis], h.reduced[axis], h.backward[axis] - h.reduced[axis]});
+        out.hides = out.hides || longest_s > 0;
+        out.hides_once = out.hides_once || once_s > 0;
+        out.longest_hidden_s[axis] = std::max(longest_s, once_s);
+    }
+    for (int d = 0; d < t.shape.devices; ++d)
+        for (int c = 0; c < chunks; ++c)
+            for (const OpKind kind : {OpKind::F, OpKind::B, OpKind::I}) {
+                if (!out.has[static_cast<std::size_t>(kind)]
+                    && !out.has[static_cast<std::size_t>(OpKind::FB)])
+                    continue;
+                const BlockShares s =
+                    block_shares(out, chunks, d, {.kind = kind, .chunk = static_cast<std::uint8_t>(c)});
+                for (const GroupKind k : all_of<GroupKind>())
+                    out.most.axis[k] = std::max(out.most.axis[k], s.axis[k]);
+                out.most.slowed = std::max(out.most.slowed, s.slowed);
+                out.most.recomputed = std::max(out.most.recomputed, s.recomputed);
+            }
+}
+
 void make_shown(const Plan& plan, const Evaluation& e, const TimelineChoice& choice, ShownTimeline& out) {
     out.choice = choice;
     ++out.version;
@@ -662,14 +749,10 @@ void make_shown(const Plan& plan, const Evaluation& e, const TimelineChoice& cho
     exposed_in_chunks(e.comm, e.work, out.exposed);
     hidden_in_chunks(e.comm, out.hidden);
     out.hidden_once = e.step && out.choice.steps == 1 ? hidden_in_step(e.comm) : HiddenComm{};
-    out.hides = out.hides_once = false;
-    for (const GroupKind axis : all_of<GroupKind>()) {
-        out.hides_once = out.hides_once || out.hidden_once.all(axis) > 0;
-        for (const HiddenComm& h : out.hidden) out.hides = out.hides || h.all(axis) > 0;
-    }
     out.places = stage_places(plan, e.mesh, t.shape, e.comm.stages);
     out.has.fill(false);
     for (const Op& op : t.order.ops) out.has[static_cast<std::size_t>(op.kind)] = true;
+    find_largest(t, out);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "app/ui/views/timeline/view.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -17,12 +18,16 @@ struct RunFile;
 namespace pentamesh::ui {
 
 // Places the rows: device d has its top at plot.y + d * row_h - scroll.
+// Returns a row's height where the next begins so far below. Rows without lanes below their blocks are parted
+// by a gap.
+[[nodiscard]] constexpr float row_height(float pitch) {
+    return pitch - (pitch >= 16 && pitch < 24 ? 3.0f : pitch > 8 ? 1.5f : pitch > 4 ? 1.0f : 0.0f);
+}
 struct RowPlace {
     Rect plot;
     float row_h = 0, scroll = 0;
     [[nodiscard]] Rect row(int device) const {
-        const float gap = row_h > 8 ? 1.5f : row_h > 4 ? 1.0f : 0.0f;
-        return {plot.x, plot.y + static_cast<float>(device) * row_h - scroll, plot.w, row_h - gap};
+        return {plot.x, plot.y + static_cast<float>(device) * row_h - scroll, plot.w, row_height(row_h)};
     }
     [[nodiscard]] float middle(int device) const {
         return plot.y + (static_cast<float>(device) + 0.5f) * row_h - scroll;
@@ -50,14 +55,22 @@ struct TailPart {
     std::string name;
     Color color;
     double seconds = 0;
-    bool hatched = true;
+    TimelineMark mark = TimelineMark::waits;
+    GroupKind axis = GroupKind::tp;  // of `waits`
     bool faded = false;
+    [[nodiscard]] bool hatched() const {
+        return mark == TimelineMark::waits || mark == TimelineMark::stragglers;
+    }
+    void mark_in(TimelineMarks& marks) const {
+        mark == TimelineMark::waits ? marks.add(mark, axis) : marks.add(mark);
+    }
 };
 [[nodiscard]] std::vector<TailPart> tail_parts(const Theme& theme, const StepTail& tail,
                                                const FadedParts& fades = {});
-// Draws gradients that nothing hides, the optimizer and stragglers, after the makespan.
-void draw_tail(Ui& ui, const StepTail& tail, double from_s, Rect plot, const TimeScale& scale,
-               const FadedParts& fades = {});
+// Draws gradients that nothing hides, the optimizer and stragglers, after the makespan. Returns what is seen
+// of them.
+TimelineMarks draw_tail(Ui& ui, const StepTail& tail, double from_s, Rect plot, const TimeScale& scale,
+                        const FadedParts& fades = {});
 void draw_ruler(Ui& ui, Rect row, const TimeScale& scale);
 // Draws where the step ended before the last edit, and how far the end moved.
 void draw_moved_end(Ui& ui, double before_s, double now_s, const TimeScale& scale);
@@ -68,21 +81,32 @@ void draw_cursor(Ui& ui, double at_s, Rect plot, Rect ruler, const TimeScale& sc
 [[nodiscard]] Color shade_of(const Theme& theme, const Op& op, int chunks);
 // Rows below this have no room for parts: one colour stands for all that a device does.
 inline constexpr float kLowRow_px = 13;
+// Less of a mark is not drawn: of its width, and of the height of a strip at the foot of a block.
+inline constexpr float kLeastMark_px = 0.5f, kLeastStrip_px = 0.75f;
+// Time in which a stage does nothing.
+inline constexpr Pattern kIdlePattern = Pattern::sparse;
+inline constexpr float kIdleStrength = 0.55f;
 // Returns the colour of a forward that is recomputed in a backward: between the two.
 [[nodiscard]] Color recompute_color(const Theme& theme);
 // Draws the texture over it: I is hatched, W dotted.
 void texture(Canvas& canvas, const Theme& theme, OpKind kind, Rect r);
 
-// Returns the height below the ops in which sends run; 0 where rows are low or sends cost nothing.
-[[nodiscard]] float lane_height(const ShownTimeline& shown, int devices, float row_height);
-
-// Below the blocks is communication that is hidden behind them, in each block and once a step; 0 where rows
-// are low or nothing is hidden.
+// Below the blocks is communication that is hidden behind them, in each block and once a step.
 struct HiddenLanes {
     float each = 0, once = 0;
     [[nodiscard]] float sum() const { return each + once; }
 };
-[[nodiscard]] HiddenLanes hidden_lanes(const ShownTimeline& shown, float row_height);
+// Says how high the parts of a row are. Lanes are 0 where rows are low, nothing is hidden, or sends cost
+// nothing.
+struct RowParts {
+    float bar = 0;  // the blocks
+    HiddenLanes hidden;
+    float sends = 0;
+};
+[[nodiscard]] RowParts parts_of_row(const ShownTimeline& shown, int devices, float height);
+
+// Returns what a block's time goes to.
+[[nodiscard]] BlockShares block_shares(const ShownTimeline& shown, int chunks, int device, const Op& op);
 
 class RowPainter {
   public:
@@ -90,6 +114,7 @@ class RowPainter {
                SeenBlocks& blocks);
 
     int highlighted_microbatch = -1;  // >= 0: the others fade
+    TimelineMarks drawn;              // out
     FadedParts fades;
     std::ptrdiff_t selected = -1;  // op of the evaluation's own timeline
     std::ptrdiff_t hovered = -1;   // out: the op under the mouse
@@ -99,25 +124,13 @@ class RowPainter {
     void row(Rect r, int device);
     // After the rows: the widest gap says what it is, where it has room for the word.
     void name_gap();
-    // Says how many rows are drawn, before the first. If there are many low ones, wider ops are merged and
-    // only wide ones numbered, so that a frame's cost has a bound.
-    void expect_rows(int rows);
-    [[nodiscard]] float lane_of(float row_height) const;
+    // Says which rows are drawn and how high they are, before the first. If there are many low ones, wider
+    // ops are merged and only wide ones numbered, so that a frame's cost has a bound.
+    void expect_rows(int first, int last, float height);
 
   private:
     void idle(Rect bar);
     void find_gap(Rect bar, double from_s, double to_s);
-    struct Shares {  // of a block's time: collectives exposed on each axis, compute
-                     // slowed by traffic, the recomputed forward
-        EnumArray<GroupKind, float> axis{};
-        float slowed = 0, recomputed = 0;
-        [[nodiscard]] float sum() const {
-            float all = slowed + recomputed;
-            for (const float x : axis) all += x;
-            return all;
-        }
-    };
-
     Ui& ui_;
     const Timeline& t_;
     const Timeline* before_;
@@ -125,28 +138,33 @@ class RowPainter {
     const TimeScale& scale_;
     SeenBlocks& blocks_;
     int chunks_;
-    float widest_number_;  // all blocks of a width are numbered or none
-    Rect gap_;             // the widest in which a device does nothing
-    Rect low_;             // of runs in a low row, not drawn yet
+    RowParts parts_;
+    Rect gap_;  // the widest in which a device does nothing
+    Rect low_;  // of runs in a low row, not drawn yet
     Color low_color_;
-    float least_numbered_px_ = 1e9f;  // narrower ops go without their number
+    float least_numbered_px_ = 0;         // narrower ops go without their number
+    std::array<float, 5> number_size_{};  // of each kind of op, by OpKind; 0: it goes without
 
     [[nodiscard]] float x(double time_s) const;  // kept near the plot: far away, floats are too coarse
     [[nodiscard]] Color faded(Color c, bool mine) const {
         return mine ? c : mix(c, ui_.theme().window, 0.65f);
     }
     [[nodiscard]] bool mine(const Op& op) const;
-    [[nodiscard]] Shares shares(int device, const Op& op) const;
-    // Takes the lanes off a row's lower edge, in which hidden calls of blocks are drawn.
-    Rect cut_lanes(Rect& row) const;
+    // Takes off a row's lower edge the lane of sends, then those of hidden calls: the last is of blocks.
+    struct Lanes {
+        Rect sends, once, each;
+    };
+    Lanes cut_lanes(Rect& row) const;
+    void choose_numbers(int first, int last);
+    [[nodiscard]] std::array<float, 2> number_room(const Op& op) const;
     void hidden(Rect lane, int device, const Op& op, float x0, float x1, bool own);
     void hidden_once(Rect row, int device);
     void block(Rect row, int device, std::size_t i, float x0, float x1);
     void run(Rect row, int device, const Block& b, float x0, float x1);
-    void strips(Rect r, const Shares& s, bool own);
+    void strips(Rect r, const BlockShares& s, bool own);
     void low_run(Rect r, const Block& b);
     void end_low_run();
-    void number(Rect r, std::int32_t microbatch, Color ground);
+    void number(Rect r, OpKind kind, std::int32_t microbatch, Color ground);
     void both_numbers(Rect r, const Op& op);
     void send(Rect lane, int device, std::size_t i);
     void waiting(Rect row, int device, const Block& b);
@@ -199,11 +217,13 @@ void draw_controls(Ui& ui, Rect row, const Scene& scene, TimelineViewState& stat
 // Writes "bubble 6.14 % of the step ...", or the cost of the injected slow stage, with its removal. The
 // tooltip has every other measure of idle time by its name, and the closed form.
 void draw_sentence(Ui& ui, Rect row, const Scene& scene, TimelineViewState& state);
-// Explains the colours and textures that rows of this height show, in as many lines as the entries need;
-// lines below `room` are left out. Returns the number of lines; with `draw` false, they are only counted.
+// Returns the marks that rows at this distance from one another show, at so many pixels a second.
+[[nodiscard]] TimelineMarks marks_of(const Theme& theme, const ShownTimeline& shown, const Timeline& t,
+                                     float row_h, double px_per_s);
+// Names the marks, in as many lines as they need; lines below `room` are left out. Returns the number of
+// lines; with `draw` false, they are only counted.
 inline constexpr float kLegendRow = 18;
-int timeline_legend(Ui& ui, Rect room, const Scene& scene, const TimelineViewState& state, float row_height,
-                    bool draw);
+int timeline_legend(Ui& ui, Rect room, const TimelineMarks& marks, bool draw);
 
 // Returns "zb-h1 under 1f1b's costs: 43 % less idle ...".
 [[nodiscard]] std::string comparison_text(const Timeline& own, const Timeline& other);

@@ -10,6 +10,7 @@
 #include "app/ui/scene/colors.h"
 #include "app/ui/scene/scene.h"
 #include "app/ui/views/timeline/timeline_parts.h"
+#include "app/ui/views/timeline/timeline_windows.h"
 #include "core/pipeline/sequence.h"
 #include "core/pipeline/timeline.h"
 #include "core/plan/edits.h"
@@ -25,7 +26,7 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr float kMostRow = 128, kSentence = 260;
+constexpr float kMostRow = 160, kSentence = 260;
 constexpr double kLeastSpan_s = 1e-9;
 
 // The wheel zooms about the mouse, a drag pans, Home and a double-click fit, arrows do the same by keyboard.
@@ -76,11 +77,11 @@ void scrub(Ui& ui, std::string_view name, std::uint64_t window, Rect r, double w
     if (hit.right_clicked) s.cursor_s = -1, s.playing = false;
 }
 
-// Draws the rows of one timeline; the painter then knows what is under the mouse.
+// Draws the rows of one timeline; the painter then knows what is under the mouse and which marks there are.
 void draw_rows(Ui& ui, const RowPlace& rows, int devices, RowPainter& painter, Scene* scene) {
     const int first = std::max(0, static_cast<int>(rows.scroll / rows.row_h));
     const int last = std::min(devices - 1, static_cast<int>((rows.scroll + rows.plot.h) / rows.row_h));
-    painter.expect_rows(last - first + 1);
+    painter.expect_rows(first, last, row_height(rows.row_h));
     for (int d = first; d <= last; ++d) {
         const Rect row = rows.row(d);
         if (scene != nullptr && is_highlighted(*scene, d)) ui.canvas().rect(row, ui.theme().raised);
@@ -117,7 +118,7 @@ void draw_second(Ui& ui, Rect room, float labels_w, const Scene& scene, Timeline
         if (t.iterations > 1) draw_step_end(ui, t, rows, scale);
         Rect beside = room;
         beside.h = std::min(beside.h, static_cast<float>(t.device.size()) * rows.row_h);
-        draw_tail(ui, state.second_shown->tail, t.makespan, beside, scale);
+        (void)draw_tail(ui, state.second_shown->tail, t.makespan, beside, scale);
         if (state.cursor_s >= 0) draw_cursor(ui, state.cursor_s, room, {}, scale);
     }
     if (painter.hovered >= 0)
@@ -183,7 +184,7 @@ void draw_over_rows(Ui& ui, const Scene& scene, TimelineViewState& state, const 
     if (t.iterations > 1) draw_step_end(ui, t, rows, scale);
     Rect beside = rows.plot;
     beside.h = std::min(beside.h, static_cast<float>(t.device.size()) * rows.row_h - rows.scroll);
-    draw_tail(ui, state.shown->tail, t.makespan, beside, scale, faded_parts(scene));
+    state.drawn.add(draw_tail(ui, state.shown->tail, t.makespan, beside, scale, faded_parts(scene)));
     if (state.critical) {
         const auto find = [&] { return critical_path(t, state.shown->costs); };
         draw_critical(ui, t, state.critical_path.get(state.shown->version, find), rows, scale);
@@ -192,41 +193,97 @@ void draw_over_rows(Ui& ui, const Scene& scene, TimelineViewState& state, const 
         draw_arrows(ui, t, state.shown->costs, static_cast<std::size_t>(op), rows, scale);
 }
 
-// Holds the places of the view's parts.
+// Holds the places of the view's parts; those of windows are empty where there are none.
 struct TimelineAreas {
     Rect labels, plot, ruler, second, curve, legend;
-    float row_h = 0;  // of a device
+    Rect head, head_names, bracket;  // of the windows
+    float row_h = 0;                 // of a device
 };
 
-// The memory curve takes the room that few stages leave free.
-TimelineAreas divide(Rect room, float labels, float legend, bool tall, bool second, int devices) {
+// Says what the room is shared among.
+struct TimelineNeeds {
+    int devices = 1;
+    bool tall = false, second = false;
+    float labels = 0, legend = 0;
+    float measured = 0;  // rows of a real run, below those of the plan
+    const TimelineWindows* windows = nullptr;
+};
+
+// Rows of several stages are at most so high that what a stage holds has room below them; the memory of one
+// stage is drawn in bytes, and takes the larger part of the room.
+TimelineAreas divide(Rect room, const TimelineNeeds& needs) {
+    constexpr float kCurve = 64, kPeriodRow = 26, kLeastOfOne = 76;
     TimelineAreas r;
-    r.legend = room.cut_bottom(legend);
-    // The memory of one stage is drawn in bytes: it takes the larger part of the room.
-    const bool one = devices == 1;
-    const float rows = one ? std::min(kMostRow, room.h * 0.4f)
-                           : static_cast<float>(devices) * kMostRow * (second ? 2.0f : 1.0f);
-    const float most = one ? std::max(240.0f, room.h) : 240.0f;
-    if (tall) r.curve = room.cut_bottom(std::clamp(room.h - rows - 48, 76.0f, most));
+    r.legend = room.cut_bottom(needs.legend);
+    const bool one = needs.devices == 1;
+    const float rows = std::min(kMostRow, room.h * 0.4f);
+    if (needs.tall) r.curve = room.cut_bottom(one ? std::max(room.h - rows - 48, kLeastOfOne) : kCurve);
+    if (needs.windows != nullptr && needs.tall && needs.windows->periods() > 1)
+        r.bracket = room.cut_bottom(kPeriodRow);
     if (room.h > 96) r.ruler = room.cut_bottom(20);
-    if (second) r.second = room.cut_bottom(room.h / 2);
-    r.labels = room.cut_left(labels);
+    if (needs.second) r.second = room.cut_bottom(room.h / 2);
+    if (needs.windows != nullptr) {
+        r.head = room.cut_top(needs.windows->form.head());
+        r.head_names = r.head.cut_left(needs.labels);
+    }
+    r.labels = room.cut_left(needs.labels);
     r.plot = room;
-    for (Rect* x : {&r.curve, &r.ruler})
-        if (!x->empty()) x->cut_left(r.labels.w);
-    r.row_h = std::clamp(r.plot.h / static_cast<float>(devices), 3.0f, kMostRow);
+    r.plot.cut_bottom(std::min(r.plot.h / 2, needs.measured));
+    for (Rect* x : {&r.curve, &r.ruler, &r.bracket, &r.legend})
+        if (!x->empty()) x->cut_left(needs.labels);
+    r.row_h = std::clamp(r.plot.h / static_cast<float>(needs.devices), 3.0f, kMostRow);
     return r;
 }
 
-// The legend takes as many lines as its words need.
-TimelineAreas find_areas(Ui& ui, Rect room, bool tall, bool second, const Scene& scene,
-                         const TimelineViewState& state) {
-    const auto devices = static_cast<int>(state.shown->timeline(scene.evaluation).device.size());
-    const float labels = labels_width(ui, room, tall, *state.shown);
-    const TimelineAreas one = divide(room, labels, kLegendRow, tall, second, devices);
-    const int lines = timeline_legend(ui, {0, 0, room.w - labels, 0}, scene, state, one.row_h, false);
-    if (lines <= 1 || room.h <= 150) return one;
-    return divide(room, labels, kLegendRow * static_cast<float>(std::min(lines, 4)), tall, second, devices);
+// Returns the three windows of a timeline whose blocks would be too narrow in one; nullopt where one shows
+// it. Only their left and right edges are set.
+std::optional<TimelineWindows> windows_of(Ui& ui, Rect room, const TimelineNeeds& needs, double whole,
+                                          const Scene& scene, TimelineViewState& state) {
+    constexpr float kNumbered = 14;  // height of a row that has room for numbers
+    if (needs.devices < 2 || needs.second || needs.measured > 0 || state.to_s > state.from_s)
+        return std::nullopt;
+    const Timeline& t = state.shown->timeline(scene.evaluation);
+    state.facts.update(state.shown->version, [&] { return window_facts(t); });
+    const WindowsForm& form = needs.tall ? kLargeWindows : kSmallWindows;
+    const float row_h = (room.h - needs.legend - form.head()) / static_cast<float>(needs.devices);
+    const float number =
+        ui.canvas().text_width(std::to_string(t.shape.microbatches - 1), ui.style(needs.tall ? 11.0f : 8.5f));
+    room.cut_left(needs.labels);
+    return find_windows(t, *state.facts, whole, room, form, row_h < kNumbered ? 0 : number + 4,
+                        state.steady_at_s);
+}
+
+// Finds where everything is. The legend takes as many lines as its words need, the rows what is left.
+TimelineAreas find_areas(Ui& ui, Rect room, TimelineNeeds needs, double whole, const Scene& scene,
+                         TimelineViewState& state) {
+    constexpr float kLeastRow = 4;  // of a stage in windows
+    const Timeline& t = state.shown->timeline(scene.evaluation);
+    needs.labels = labels_width(ui, room, needs.tall, *state.shown);
+    needs.legend = kLegendRow;
+    state.windows = windows_of(ui, room, needs, whole, scene, state);
+    if (state.windows) needs.windows = &*state.windows;
+    TimelineAreas areas = divide(room, needs);
+    const auto too_low = [&] {
+        return areas.ruler.empty() || areas.plot.h < kLeastRow * static_cast<float>(needs.devices);
+    };
+    if (state.windows && too_low()) {
+        state.windows.reset();
+        needs.windows = nullptr;
+        areas = divide(room, needs);
+    }
+    const double span = state.to_s > state.from_s ? state.to_s - state.from_s : whole;
+    const double px_per_s =
+        state.windows ? state.windows->px_per_s() : static_cast<double>(areas.plot.w) / span;
+    const auto named = [&] { return marks_of(ui.theme(), *state.shown, t, areas.row_h, px_per_s); };
+    state.named = named();
+    const int lines = timeline_legend(ui, {0, 0, areas.legend.w, 0}, state.named, false);
+    if (lines > 1) {
+        needs.legend = kLegendRow * static_cast<float>(lines);
+        areas = divide(room, needs);
+        state.named = named();
+    }
+    if (state.windows) state.windows->place(areas.plot.y, areas.plot.h);
+    return areas;
 }
 
 // Draws the controls above the plot where it is tall, in the head where there is room, else in a row of their
@@ -295,6 +352,7 @@ bool draw_window(Ui& ui, const TimelineAreas& areas, const TimeScale& scale, std
         const Canvas::Clip clip = c.clip(scale.plot);
         draw_rows(ui, rows, devices, painter, &scene);
         if (window == 0) painter.name_gap();
+        state.drawn.add(painter.drawn);
         draw_over_rows(ui, scene, state, rows, scale);
     }
     const bool over = ui.hovers(scale.plot);
@@ -318,42 +376,13 @@ bool draw_window(Ui& ui, const TimelineAreas& areas, const TimeScale& scale, std
     return over;
 }
 
-constexpr float kPeriodRow = 26;  // below the ruler: the bracket under one period
-
-// Gives the windows' head and the bracket their places in areas that were divided without them.
-void make_room(TimelineAreas& areas, int devices) {
-    areas.plot.cut_top(kWindowsHead);
-    areas.plot.cut_bottom(kPeriodRow);
-    areas.labels.cut_top(kWindowsHead);
-    areas.ruler.y -= kPeriodRow;
-    areas.row_h = std::clamp(areas.plot.h / static_cast<float>(devices), 3.0f, kMostRow);
-}
-
-// Returns the three windows of a timeline whose blocks would have no room for their numbers; nullptr where
-// one window shows it.
-const TimelineWindows* windows_of(Ui& ui, const TimelineAreas& areas, double whole, bool wanted,
-                                  const Scene& scene, TimelineViewState& state) {
-    const Timeline& t = state.shown->timeline(scene.evaluation);
-    if (!wanted || state.to_s > state.from_s || areas.ruler.empty()) return nullptr;
-    const auto devices = static_cast<int>(t.device.size());
-    TimelineAreas cut = areas;
-    make_room(cut, devices);
-    if (cut.plot.h < 5.0f * static_cast<float>(devices)) return nullptr;
-    const float number = ui.canvas().text_width(std::to_string(t.shape.microbatches - 1), ui.style(11));
-    const auto& kept = state.windows.get({state.shown->version, cut.plot, state.steady_at_s}, [&] {
-        return find_windows(t, whole, cut.plot, std::max(8.0f, number + 4), state.steady_at_s);
-    });
-    return kept ? &*kept : nullptr;
-}
-
 // Draws the timeline in three windows, under the strip that shows all of it.
-void draw_windows(Ui& ui, TimelineAreas& areas, const TimelineWindows& windows, double whole, Scene& scene,
-                  TimelineViewState& state) {
+void draw_windows(Ui& ui, const TimelineAreas& areas, const TimelineWindows& windows, double whole,
+                  Scene& scene, TimelineViewState& state) {
     const Timeline& t = state.shown->timeline(scene.evaluation);
     const auto devices = static_cast<int>(t.device.size());
-    const Rect head{areas.plot.x, areas.plot.y, areas.plot.w, kWindowsHead};
-    make_room(areas, devices);
-    draw_windows_head(ui, head, windows, t, *state.shown, state.overview_blocks, state.steady_at_s);
+    draw_windows_head(ui, areas.head_names, areas.head, windows, t, *state.shown, state.overview_blocks,
+                      state.steady_at_s);
     bool over = false;
     for (std::size_t i = 0; i < windows.window.size(); ++i)
         over |= draw_window(ui, areas, windows.window[i], i, whole, state.window_blocks[i], scene, state);
@@ -361,7 +390,7 @@ void draw_windows(Ui& ui, TimelineAreas& areas, const TimelineWindows& windows, 
     Rect rows = areas.plot;
     rows.h = std::min(rows.h, areas.row_h * static_cast<float>(devices));
     draw_breaks(ui.canvas(), ui.theme(), rows, windows);
-    draw_period(ui, {areas.plot.x, areas.ruler.bottom(), areas.plot.w, kPeriodRow}, windows);
+    if (!areas.bracket.empty()) draw_period(ui, areas.bracket, windows);
 }
 
 }  // namespace
@@ -400,13 +429,11 @@ Effects draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineVi
     const Timeline& t = state.shown->timeline(e);
     const auto devices = static_cast<int>(t.device.size());
 
-    TimelineAreas areas = find_areas(ui, room, tall, second, scene, state);
     const std::vector<const runs::RunFile*> files = measured_files(scene);
-    if (!files.empty()) {
-        areas.plot.cut_bottom(
-            std::min(areas.plot.h / 2, kMeasuredRow * static_cast<float>(files.size()) + 6));
-        areas.row_h = std::clamp(areas.plot.h / static_cast<float>(devices), 3.0f, kMostRow);
-    }
+    const float measured = files.empty() ? 0 : kMeasuredRow * static_cast<float>(files.size()) + 6;
+    const TimelineAreas areas =
+        find_areas(ui, room, {.devices = devices, .tall = tall, .second = second, .measured = measured},
+                   whole, scene, state);
     state.scroll -= ui.take_wheel(areas.labels) * std::max(16.0f, areas.row_h * 3);
     const float content = areas.row_h * static_cast<float>(devices);
     state.scroll = held_between(state.scroll, 0.0f, content - areas.plot.h);
@@ -414,10 +441,10 @@ Effects draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineVi
     const bool zoomed = state.to_s > state.from_s;
     const TimeScale all{state.from_s, zoomed ? state.to_s : ui.kept_scale("timeline.end", whole), areas.plot};
     std::vector<TimeScale> shown{all};
-    if (const TimelineWindows* windows =
-            windows_of(ui, areas, whole, tall && piped && !second && files.empty(), scene, state)) {
+    const TimelineMarks drawn_before = std::exchange(state.drawn, {});
+    if (const std::optional<TimelineWindows> windows = state.windows) {
         shown.assign(windows->window.begin(), windows->window.end());
-        draw_windows(ui, areas, TimelineWindows(*windows), whole, scene, state);
+        draw_windows(ui, areas, *windows, whole, scene, state);
     } else if (!draw_window(ui, areas, all, 0, whole, state.blocks, scene, state)) {
         state.hovered = -1;
     }
@@ -432,13 +459,12 @@ Effects draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineVi
                            files, all, scene);
     }
     draw_labels(ui, areas.labels, rows, scene, state);
-    areas.legend.cut_left(areas.labels.w);
-    timeline_legend(ui, areas.legend, scene, state, areas.row_h, true);
+    timeline_legend(ui, areas.legend, state.named, true);
     const Rect was = state.card;
     const RowPlace placed{areas.plot, areas.row_h, state.scroll};
     state.card = {};
     if (tall && !second) draw_block_card(ui, room, placed, shown, scene, state);
-    if (state.card != was) ui.state().wants_frame = true;
+    if (state.card != was || state.drawn != drawn_before) ui.state().wants_frame = true;
     // The mesh answers to the cursor in the next frame, and what was moved is drawn there.
     if (std::array{state.cursor_s, state.from_s, state.to_s, state.steady_at_s} != before)
         ui.state().wants_frame = true;
@@ -449,375 +475,6 @@ Table timeline_data(const Scene& scene, int part) {
     static constexpr std::size_t kMost = 200000;
     const Timeline& t = scene.evaluation.timeline;
     return part == 1 ? devices_table(t) : operations_table(t, kMost);
-}
-
-namespace {
-
-constexpr std::array<double, 6> kSlowFactors{1.1, 1.25, 1.5, 2, 3, 5};
-
-// Returns the stage to use where no stage is picked: the selected one, or the selected GPU's.
-int meant_stage(const Scene& scene) {
-    return std::max(0, chosen_stage(scene));
-}
-
-void slow_switch(Ui& ui, Rect box, const Scene& scene, TimelineViewState& state) {
-    const SlowDevice& slow = state.choice.slow;
-    const std::string label = !slow.any() ? "slow stage: none" : words_of(slow);
-    const bool can_up = slow.factor < kSlowFactors.back() || !slow.any();
-    const Ui::Step step = ui.stepper("timeline.slow", box, label, slow.any(), can_up, slow.any(), false);
-    const int devices = scene.evaluation.timeline.shape.devices;
-    if (step.by != 0)
-        inject(state, slow.any() ? slow.device : std::min(meant_stage(scene), devices - 1), step.by);
-    else if (step.edit_requested)
-        inject(state, slow.any() ? (slow.device + 1) % devices : std::min(meant_stage(scene), devices - 1),
-               slow.any() ? 0 : 1);
-    if (ui.hovers(box))
-        ui.tooltip("inject a slow stage\nOne GPU that is slower holds up its tensor and context peers in "
-                   "every layer, so its whole stage runs at its pace.\n+ and − set the factor; a click on "
-                   "the middle or on a stage's name moves it. It is not part of the plan.");
-}
-
-// Chooses the schedule that is set next to the plan's own: it is stepped through.
-void second_switch(Ui& ui, Rect box, const Scene& scene, TimelineViewState& state, std::uint64_t revision) {
-    const std::string label = state.second < 0
-                                  ? "compare: none"
-                                  : "with " + std::string(name_of(static_cast<Schedule>(state.second)));
-    step_choice(ui, "timeline.second", box, label, kScheduleCount, state.second);
-    if (state.second < 0) return;
-    state.other.update({revision, state.second}, [&](OtherPlan& other) {
-        const auto schedule = static_cast<Schedule>(state.second);
-        const Layout& l = scene.plan.layout;
-        other.plan = schedule == l.schedule
-                         ? scene.plan
-                         : with_schedule(scene.plan, schedule, chunks_for(schedule, l.virtual_stages));
-        evaluate(other.plan, other.evaluation);
-    });
-}
-
-// Writes text piece by piece in one row, until there is no room.
-struct Line {
-    Ui& ui;
-    Rect rest;
-    bool cut = false;
-    void put(const std::string& text, const TextStyle& s) {
-        cut = cut || rest.w < 20;
-        if (cut) return;
-        cut = ui.canvas().text_in(rest, text, s);
-        rest.cut_left(std::min(rest.w, ui.canvas().text_width(text, s) + 4));
-    }
-};
-
-std::string form_text(const Bubble& b) {
-    // The first figure is the share of the time, as the figure before it: the overhead is only of the work
-    // and larger.
-    const std::string figures = percent(b.form_fraction())
-                                + (b.form.span_measure ? " of a stage's span (" : " of it (")
-                                + percent(b.form_overhead) + " of the work)";
-    if (b.form_holds()) return std::string(b.form.formula) + " = " + figures + ", as measured";
-    std::string needs;
-    if (!b.equal_stages) needs = "stages were equal";
-    if (!b.form.exact) needs += (needs.empty() ? "" : " and ") + std::string(b.form.exact_when);
-    return std::string(b.form.formula) + " would be " + figures + " if " + needs;
-}
-
-std::string measures_text(const Bubble& b) {
-    std::string s = "makespan bubble " + time_text(b.makespan) + ": fraction " + percent(b.fraction)
-                    + " of the makespan, overhead " + percent(b.overhead) + " of the work · span bubble "
-                    + time_text(b.span);
-    if (b.steady) s += " · back to back " + time_text(*b.steady) + " a step";
-    return s;
-}
-
-std::string measures_explained(const Bubble& b) {
-    std::string s = measures_text(b) + "\n" + form_text(b);
-    s += "\nwork: what a stage is busy on average, m(F + B) where stages are equal, " + time_text(b.work);
-    s += "\nmakespan bubble: first start to last end, less the work";
-    s += "\nspan bubble: the longest of the stages' own spans, less the work: what is lost where the next "
-         "step may slide into the slanted end of this one";
-    if (b.steady)
-        s += "\nback to back: what one more step adds, less the work. Where it is zero the schedule is a "
-             "zero-bubble one, whatever its makespan says";
-    else
-        s += "\n\"2 steps\" shows them back to back";
-    return s;
-}
-
-// An entry has the texture of its pass, or the pattern of an axis.
-struct Legend : LegendLines {
-    Ui& ui;
-    using LegendLines::item;
-    void item(std::string_view name, Color color, OpKind kind, Pattern pattern = Pattern::solid) {
-        item(name, [&](Rect box) {
-            ui.canvas().rect(box, color);
-            texture(ui.canvas(), ui.theme(), kind, box);
-            if (pattern != Pattern::solid) ui.canvas().pattern(box, pattern, ui.theme().window.alpha(0.35f));
-        });
-    }
-};
-
-}  // namespace
-
-void inject(TimelineViewState& state, int device, int by) {
-    SlowDevice& slow = state.choice.slow;
-    int at = -1;  // place of the factor in force
-    if (slow.any())
-        for (std::size_t i = 0; i < kSlowFactors.size(); ++i)
-            if (kSlowFactors[i] <= slow.factor + 1e-9) at = static_cast<int>(i);
-    if (by > 0 && at < 0) at = 1;  // the first is hardly seen: begin with the second
-    if (by < 0 || (by > 0 && slow.any())) at += by < 0 ? -1 : 1;
-    at = std::min(at, static_cast<int>(kSlowFactors.size()) - 1);
-    if (at < 0)
-        slow = {};
-    else
-        slow = {device, kSlowFactors[at]};
-}
-
-std::string comparison_text(const Timeline& own, const Timeline& other) {
-    const auto idle = [](const Timeline& t) { return t.makespan * t.bubble_fraction(); };
-    const double before = idle(own), after = idle(other);
-    const std::string name(name_of(other.shape.schedule)), mine(name_of(own.shape.schedule));
-    std::string s = name + " over " + mine + ": ";
-    const double less = before > 0 ? 1 - after / before : 0;
-    if (std::abs(less) < 5e-4)
-        s += "as much idle";
-    else
-        s += percent(std::abs(less)) + (less > 0 ? " less idle" : " more idle");
-    s += " (" + time_text(before) + " to " + time_text(after) + " a stage)";
-    const double change = other.makespan / own.makespan - 1;
-    if (std::abs(change) < 5e-4)
-        s += ", as long";
-    else
-        s += ", " + percent(std::abs(change)) + (change < 0 ? " shorter" : " longer");
-    const auto peak = [](const Timeline& t) {
-        double most = 0;
-        for (const DeviceTime& d : t.device) most = std::max(most, d.peak_in_flight);
-        return most;
-    };
-    const std::string held = trimmed(peak(other)), held_before = trimmed(peak(own));
-    s += "; holds up to " + held + (held == "1" ? " micro-batch" : " micro-batches");
-    return s + (held == held_before ? ", as before" : " instead of " + held_before);
-}
-
-void draw_transport(Ui& ui, Rect row, const Timeline& t, TimelineViewState& state, int stage) {
-    const PlayerClick clicked = player_buttons(
-        ui, row, "timeline", state.playing,
-        {"back to the last start or end  (,)", "P", "on to the next start or end  (.)"}, row.w / 3);
-    if (clicked == PlayerClick::play) state.playing = !state.playing;
-    if (clicked == PlayerClick::back || clicked == PlayerClick::forward)
-        step_cursor(t, state, clicked == PlayerClick::back ? -1 : 1, stage);
-}
-
-void draw_critical_switch(Ui& ui, Rect box, TimelineViewState& state) {
-    if (ui.button("timeline.critical", box, "critical path", 0, true, !state.critical))
-        state.critical = !state.critical;
-    if (ui.hovers(box))
-        ui.tooltip("critical path\nThe chain of ops, each starting the moment the one before it is there, "
-                   "that the makespan hangs on: red, at the top of its rows.");
-}
-
-void draw_controls(Ui& ui, Rect row, const Scene& scene, TimelineViewState& state, std::uint64_t revision) {
-    const Timeline& t = state.shown->timeline(scene.evaluation);
-    draw_transport(ui, row.cut_left(84), t, state, scene.selection.stage);
-    row.cut_left(8);
-    draw_critical_switch(ui, row.cut_left(92), state);
-    row.cut_left(8);
-    static constexpr std::string_view kSteps[] = {"1 step", "2 steps"};
-    const Rect steps = row.cut_left(116);
-    state.choice.steps = ui.segments("timeline.steps", steps, kSteps, state.choice.steps - 1) + 1;
-    if (ui.hovers(steps))
-        ui.tooltip("two steps back to back\nWithout a barrier between them the next step slides into the "
-                   "slanted end of the last, as zero-bubble schedules do by checking the optimizer step "
-                   "afterwards.");
-    row.cut_left(8);
-    const float wide = std::clamp((row.w - 8) / 2, 144.0f, 176.0f);
-    if (row.w >= wide) slow_switch(ui, row.cut_left(wide), scene, state);
-    row.cut_left(8);
-    if (row.w >= wide) second_switch(ui, row.cut_left(wide), scene, state, revision);
-}
-
-namespace {
-
-// Says which stage is slow and what it costs; a link takes it away.
-void slow_sentence(Line& line, TimelineViewState& state) {
-    Ui& ui = line.ui;
-    const ShownTimeline& shown = *state.shown;
-    const SlowDevice& slow = shown.choice.slow;
-    const TextStyle plain = ui.style(13, Tone::secondary);
-    const float w = ui.canvas().text_width("remove", ui.style(12)) + 8;
-    if (line.rest.w > w + 120) {
-        const Rect at = line.rest.cut_right(w);
-        if (ui.link("timeline.slow.remove", {at.x + 4, at.center().y - 9}, "remove")) state.choice.slow = {};
-    }
-    const TextStyle strong = ui.title().in(ui.theme().bad);
-    line.put("injected:", strong);
-    line.put(words_of(slow), plain);
-    if (shown.step_before_s <= 0) return;
-    line.put("· step", plain);
-    line.put("+" + percent(shown.step_s / shown.step_before_s - 1), ui.title());
-    line.put("(" + time_text(shown.step_before_s) + " to " + time_text(shown.step_s)
-                 + "), idle on the average stage " + percent(shown.bubble.fraction),
-             plain);
-}
-
-// Says what the bubble is a share of, its formula, and how many stages and micro-batches there are: as much
-// as has room. A part without room is left out whole: the tooltip has it.
-void bubble_rest(Line& line, const ShownTimeline& shown, const ScheduleShape& shape, std::string more,
-                 const std::string& whole) {
-    const TextStyle plain = line.ui.style(13, Tone::secondary);
-    std::string sizes = plural(shape.devices, "stage", "stages") + ", "
-                        + plural(shape.microbatches, "micro-batch", "micro-batches");
-    if (chunks_of(shape) > 1) sizes += ", " + std::to_string(chunks_of(shape)) + " chunks";
-    const std::string dot = more.empty() ? "· " : " · ";
-    const auto fits = [&](const std::string& text) {
-        return line.ui.canvas().text_width(text, plain) <= line.rest.w;
-    };
-    if (const std::string all = more + dot + form_text(shown.bubble) + " · " + sizes; fits(all))
-        more = all;
-    else if (fits(more + dot + sizes))
-        more += dot + sizes;
-    else if (!fits(more))
-        more = fits(whole) ? whole : "";
-    if (!more.empty()) line.put(more, plain);
-}
-
-void bubble_sentence(Line& line, const Scene& scene, const ShownTimeline& shown) {
-    Ui& ui = line.ui;
-    const Timeline& t = shown.timeline(scene.evaluation);
-    const TextStyle plain = ui.style(13, Tone::secondary);
-    const bool own = &t == &scene.evaluation.timeline;
-    const Step* step = scene.evaluation.step ? &*scene.evaluation.step : nullptr;
-    const bool of_step = step != nullptr && step->time_s > 0 && own;
-    const auto share = [](const Step& of) { return schedule_bubble_s(of) / of.time_s; };
-    line.put("bubble", plain);
-    line.put(percent(of_step ? share(*step) : shown.bubble.fraction), ui.title());
-    const Evaluation* a =
-        scene.pinned == nullptr || scene.pinned->timeline.empty() || !own ? nullptr : scene.pinned;
-    const auto against = [&](double by, std::string (*text)(double)) {
-        const TextStyle s = ui.style(12).in(by < 0 ? ui.theme().good : ui.theme().bad);
-        if (by != 0) line.put(difference_text(by, text), s);
-    };
-    if (a != nullptr && of_step && a->step && a->step->time_s > 0)
-        against(difference(share(*step), share(*a->step)), points_text);
-    const std::string whole = of_step ? "of the step" : "of the pipeline's time";
-    std::string more = whole
-                       + (of_step ? ", " + time_text(schedule_bubble_s(*step)) : " on the average stage")
-                       + "; hatched: idle";
-    if (const double by = a == nullptr ? 0 : difference(t.makespan, a->timeline.makespan); by != 0) {
-        line.put(std::exchange(more, ""), plain);
-        against(by, time_text);
-    }
-    bubble_rest(line, shown, t.shape, std::move(more), whole);
-}
-
-// Says that micro-batches follow one another, and what becomes of their gradients.
-void one_stage_sentence(Line& line, const Scene& scene, const ScheduleShape& shape) {
-    const TextStyle plain = line.ui.style(13, Tone::secondary);
-    if (shape.microbatches <= 1) return line.put("one micro-batch: no bubble", plain);
-    line.put(std::to_string(shape.microbatches) + " micro-batches one after another, no bubble", plain);
-    std::string sums;
-    switch (gradient_reduction_of(scene.plan)) {
-    case GradientReduction::micro_batch:
-        sums = "· each one's gradients are reduced, and add up in the shards";
-        break;
-    case GradientReduction::run:
-    case GradientReduction::step:
-    case GradientReduction::by_software: sums = "· their gradients add up, and are reduced once"; break;
-    }
-    if (scene.evaluation.mesh.world > 1 && line.ui.canvas().text_width(sums, plain) <= line.rest.w)
-        line.put(sums, plain);
-}
-
-}  // namespace
-
-void draw_sentence(Ui& ui, Rect row, const Scene& scene, TimelineViewState& state) {
-    const ShownTimeline& shown = *state.shown;
-    const ScheduleShape& shape = shown.timeline(scene.evaluation).shape;
-    Line line{ui, row};
-    if (shown.choice.slow.any()) {
-        slow_sentence(line, state);
-    } else if (shape.devices == 1) {
-        one_stage_sentence(line, scene, shape);
-        return;
-    } else {
-        bubble_sentence(line, scene, shown);
-    }
-    if (ui.hovers(row)) ui.tooltip(measures_explained(shown.bubble));
-}
-
-namespace {
-
-// Names what is drawn for the axes and for what follows the last micro-batch.
-void axes_legend(Legend& legend, const Theme& theme, const ShownTimeline& shown, const Timeline& t,
-                 float row_height) {
-    EnumArray<GroupKind, double> waits{};
-    double slowed = 0;
-    for (const ChunkExposed& x : shown.exposed) {
-        for (std::size_t a = 0; a < UnitComm::kAxes; ++a)
-            waits[kUnitAxes[a]] += x.comm.forward[a] + x.comm.backward[a];
-        for (const GroupKind k : all_of<GroupKind>()) waits[k] += x.state_forward[k] + x.state_backward[k];
-        slowed += x.slowed.forward + x.slowed.backward;
-    }
-    for (const GroupKind k : all_of<GroupKind>())
-        if (waits[k] > 0 && row_height >= kLowRow_px)
-            legend.item("exposed " + axis_label(k), color_of(theme, k), OpKind::F, Pattern::cross_hatched);
-    if (slowed > 0 && row_height >= kLowRow_px)
-        legend.item(std::string(name_of(kSlowed.part)), color_of_part(theme, kSlowed), OpKind::F,
-                    Pattern::solid);
-    for (const TailPart& part : tail_parts(theme, shown.tail))
-        legend.item((t.shape.devices > 1 ? "after the pipeline: " : "after the backward: ") + part.name,
-                    part.color, OpKind::F, part.hatched ? Pattern::cross_hatched : Pattern::solid);
-    const float lane = lane_height(shown, static_cast<int>(t.device.size()), row_height);
-    const HiddenLanes lanes = hidden_lanes(shown, row_height - lane);
-    for (int k = 0; k < kGroupKindCount && lanes.sum() > 0; ++k) {
-        const auto axis = static_cast<GroupKind>(k);
-        const bool each = std::any_of(shown.hidden.begin(), shown.hidden.end(),
-                                      [&](const HiddenComm& h) { return h.all(axis) > 0; });
-        if (each || shown.hidden_once.all(axis) > 0)
-            legend.item("hidden " + axis_label(axis), color_of(theme, axis).alpha(0.75f), OpKind::F,
-                        Pattern::solid);
-    }
-    if (lane > 0)
-        legend.item("sends: on solid, back dashed", color_of(theme, GroupKind::pp), OpKind::F,
-                    Pattern::solid);
-}
-
-}  // namespace
-
-int timeline_legend(Ui& ui, Rect room, const Scene& scene, const TimelineViewState& state, float row_height,
-                    bool draw) {
-    const ShownTimeline& shown = *state.shown;
-    const Timeline& t = shown.timeline(scene.evaluation);
-    const auto has = [&](OpKind k) { return shown.has[static_cast<std::size_t>(k)]; };
-    const Theme& theme = ui.theme();
-    const bool pairs = has(OpKind::FB);
-    Ink ink = ink_of(ui);
-    ink.faint = ui.style(11, Tone::secondary), ink.line = kLegendRow;
-    Legend legend{{.ink = ink, .room = room, .draw = draw}, ui};
-    const auto plain = [&](OpKind kind, Color color) { legend.item(name_of(kind), color, kind); };
-    if (has(OpKind::F) || pairs) plain(OpKind::F, theme.forward);
-    if (has(OpKind::B) || pairs) plain(OpKind::B, theme.backward);
-    if (has(OpKind::I)) plain(OpKind::I, theme.backward);
-    if (has(OpKind::W)) plain(OpKind::W, theme.weight_grad);
-    if (pairs)
-        legend.item("pair: both at once", [&](Rect box) {
-            ui.canvas().rect(box, theme.forward);
-            ui.canvas().rect({box.x, box.y + 5, 10, 5}, theme.backward);
-            ui.canvas().frame(box, theme.text, 1);
-        });
-    const bool recomputes = std::any_of(shown.exposed.begin(), shown.exposed.end(),
-                                        [](const auto& x) { return x.recompute > 0; });
-    if (recomputes && row_height >= kLowRow_px)
-        legend.item("forward again", recompute_color(theme), OpKind::F);
-    axes_legend(legend, theme, shown, t, row_height);
-    if (t.shape.devices > 1) legend.item("idle", theme.bad.alpha(0.55f), OpKind::F, Pattern::hatched);
-    if (shown.choice.slow.any())
-        legend.item("waits because of the slow stage", theme.bad.alpha(0.5f), OpKind::F, Pattern::hatched);
-    if (chunks_of(t.shape) > 1) {
-        const std::string_view words = "fainter: later chunk";
-        if (const auto at = legend.next(ui.canvas().text_width(words, ink.faint) + 2))
-            ui.canvas().text_in(*at, words, ink.faint);
-    }
-    return legend.lines;
 }
 
 }  // namespace pentamesh::ui

@@ -30,6 +30,54 @@ struct TimelineChoice {
     bool operator==(const TimelineChoice&) const = default;
 };
 
+// Holds shares of a block's time: collectives exposed on each axis, compute slowed by traffic, the recomputed
+// forward.
+struct BlockShares {
+    EnumArray<GroupKind, float> axis{};
+    float slowed = 0, recomputed = 0;
+    [[nodiscard]] float sum() const {
+        float all = slowed + recomputed;
+        for (const float x : axis) all += x;
+        return all;
+    }
+};
+
+// Lists what a timeline is drawn with. `waits` and `hides` are of an axis.
+enum class TimelineMark : std::uint8_t {
+    forward,
+    backward,
+    input_gradient,
+    weight_gradient,
+    pair,
+    again,  // a forward that is recomputed
+    slowed,
+    optimizer,
+    stragglers,
+    idle,
+    slow_stage,  // a wait because of it
+    sends,
+    later_chunk,
+    waits,
+    hides = waits + kGroupKindCount
+};
+class TimelineMarks {
+  public:
+    void add(TimelineMark mark) { bits_ |= bit(mark, 0); }
+    void add(TimelineMark mark, GroupKind axis) { bits_ |= bit(mark, static_cast<int>(axis)); }
+    void add(const TimelineMarks& others) { bits_ |= others.bits_; }
+    [[nodiscard]] bool has(TimelineMark mark) const { return (bits_ & bit(mark, 0)) != 0; }
+    [[nodiscard]] bool has(TimelineMark mark, GroupKind axis) const {
+        return (bits_ & bit(mark, static_cast<int>(axis))) != 0;
+    }
+    bool operator==(const TimelineMarks&) const = default;
+
+  private:
+    static std::uint64_t bit(TimelineMark mark, int more) {
+        return std::uint64_t{1} << (static_cast<int>(mark) + more);
+    }
+    std::uint64_t bits_ = 0;
+};
+
 struct ShownTimeline {
     TimelineChoice choice;
     std::uint64_t version = 0;  // grows whenever it is made anew: what is derived from it compares this
@@ -41,6 +89,8 @@ struct ShownTimeline {
     std::vector<HiddenComm> hidden;     // by chunk: what nothing waits for
     HiddenComm hidden_once;             // of a step; zero where two are shown
     bool hides = false, hides_once = false;
+    BlockShares most;                                 // the largest share of any block
+    EnumArray<GroupKind, double> longest_hidden_s{};  // of a block's or of a step's hidden calls
     StepTail tail;                         // zero where two steps are shown or no step can be computed
     double step_before_s = 0, step_s = 0;  // without and with the slow device; 0: cannot be computed
     std::vector<StagePlace> places;
@@ -89,35 +139,36 @@ struct TimeScale {
     }
 };
 
-struct TimelineWindows {
-    SteadyPart steady;
-    int shown_periods = 0;
-    std::array<TimeScale, 3> window;  // fill, steady, drain
-    double whole_s = 0;
+// Holds what is asked of a timeline once, to find its windows.
+struct WindowFacts {
+    std::optional<SteadyPart> steady;
+    double median_s = 0, round_s = 0;  // of a block; until every stage has run each of its chunks
 };
 
-// The height that the overview and the windows' heads take above the rows.
-inline constexpr float kWindowsHead = 68;
+// Says how large the overview and the windows' heads are, in logical pixels: a pane of the dashboard has the
+// small ones.
+struct WindowsForm {
+    float strip, beam, heads, gap, type;
+    [[nodiscard]] constexpr float head() const { return strip + beam + heads; }
+    bool operator==(const WindowsForm&) const = default;
+};
+inline constexpr WindowsForm kLargeWindows{24, 22, 22, 26, 12}, kSmallWindows{15, 12, 16, 16, 11};
 
-// Returns the windows in `plot`, or nullopt where one window over everything is as good: blocks of the median
-// length then have at least `least_px` pixels, or fewer than three periods are equal. `steady_at_s` is where
-// the middle window begins, < 0: in the middle of the steady part.
-[[nodiscard]] std::optional<TimelineWindows> find_windows(const Timeline& t, double whole_s, Rect plot,
-                                                          float least_px, double steady_at_s);
-
-// Draws the step as a strip with the three windows marked, beams down to them, and their heads. A drag over
-// the strip moves the middle window: `steady_at_s` is set.
-void draw_windows_head(Ui& ui, Rect room, const TimelineWindows& w, const Timeline& t,
-                       const ShownTimeline& shown, SeenBlocks& blocks, double& steady_at_s);
-// Returns a window's name, and what is seen in it.
-[[nodiscard]] std::array<std::string, 2> window_words(const TimelineWindows& w, std::size_t part,
-                                                      const Timeline& t);
-// Draws how a window comes out of the strip above: its beam, and its frame on the strip, which is on `scale`.
-void draw_beam(Canvas& canvas, const Theme& theme, const TimeScale& scale, const TimeScale& window, float to);
-void draw_window_frame(Canvas& canvas, const Theme& theme, const TimeScale& scale, const TimeScale& window);
-// Draws the breaks between the windows, and a bracket under one period.
-void draw_breaks(Canvas& canvas, const Theme& theme, Rect rows, const TimelineWindows& w);
-void draw_period(Ui& ui, Rect row, const TimelineWindows& w);
+// Three parts of a step on one scale of time: how it fills, its middle, how it drains.
+struct TimelineWindows {
+    WindowsForm form = kLargeWindows;
+    SteadyPart steady;
+    std::array<TimeScale, 3> window;  // fill, steady, drain
+    double whole_s = 0;
+    [[nodiscard]] double px_per_s() const {
+        return static_cast<double>(window[0].plot.w) / (window[0].to_s - window[0].from_s);
+    }
+    // Returns the number of whole periods in the middle; 0 where it holds a part of one.
+    [[nodiscard]] int periods() const;
+    void place(float y, float height) {
+        for (TimeScale& w : window) w.plot.y = y, w.plot.h = height;
+    }
+};
 
 struct TimelineViewState {
     double from_s = 0, to_s = 0;  // the visible range; to <= from: everything
@@ -145,11 +196,13 @@ struct TimelineViewState {
     KeptOtherPlan other;
     KeptTimeline second_shown;
     SeenBlocks blocks, second_blocks;
-    // Many micro-batches are shown in three windows; by version, place, and where the middle one was dragged.
-    double steady_at_s = -1;  // < 0: in the middle of the steady part
-    Kept<std::optional<TimelineWindows>, std::tuple<std::uint64_t, Rect, double>> windows;
+    // Many micro-batches are shown in three windows.
+    double steady_at_s = -1;  // the middle one begins there; < 0: in the middle of the steady part
+    Kept<WindowFacts> facts;  // by version
+    std::optional<TimelineWindows> windows;  // of the last frame
     std::array<SeenBlocks, 3> window_blocks;
     SeenBlocks overview_blocks;
+    TimelineMarks drawn, named;  // of the last frame: by the rows, and by the legend
 
     // Returns the stage that was slowed by hand, and the step with it; nullopt where none is or no step is
     // known.
