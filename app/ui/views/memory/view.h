@@ -83,6 +83,11 @@ struct BarSize {
 void draw_single_bar(Ui& ui, Rect room, Scene& scene, const MemoryViewState& state, BarSize size = {});
 // Draws the bars from the left, `step` apart, with their totals, ranges and free room.
 StageBars draw_stage_bars(Ui& ui, Rect room, float step, Scene& scene, const MemoryViewState& state);
+// Returns where the parts are of the bar that stands for most stages.
+[[nodiscard]] MemoryParts widest_parts(Ui& ui, Rect room, float step, const Scene& scene,
+                                       const MemoryViewState& state);
+// A lower segment of a bar has no figure.
+inline constexpr float kLeastFigure = 15;
 
 // Draws the page that puts the four stages of ZeRO side by side: copies that shed what the others keep.
 // A click on a stage makes it the plan's.

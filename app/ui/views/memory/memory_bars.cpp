@@ -1,0 +1,448 @@
+// Draws the memory of GPUs as bars: their parts, what is over the line of what a GPU has, and figures.
+#include "app/ui/kit/data_table.h"
+#include "app/ui/kit/format.h"
+#include "app/ui/panels/inspector.h"
+#include "app/ui/scene/colors.h"
+#include "app/ui/scene/scene.h"
+#include "app/ui/views/memory/view.h"
+#include "core/explain/verdict.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pentamesh::ui {
+
+void fill_memory(Canvas& canvas, const Theme& theme, Rect bar, MemoryCategory category, float alpha,
+                 float radius) {
+    if (category == MemoryCategory::buffers)
+        canvas.pattern(bar, Pattern::cross_hatched, theme.secondary.alpha(alpha));
+    else
+        canvas.rect(bar, theme.memory[static_cast<std::size_t>(category)].alpha(alpha), radius);
+}
+
+MemoryParts memory_parts(Rect bar, const StageMemory& s, double px_per_byte, bool upright,
+                         std::uint32_t hidden) {
+    MemoryParts out;
+    double at = 0;
+    const auto px = [&](double bytes) { return static_cast<float>(bytes * px_per_byte); };
+    for (std::size_t i = 0; i < kCategoryCount; ++i) {
+        const double bytes = ((hidden >> i) & 1U) == 0 ? bytes_at(s, i) : 0;
+        const float from = px(at), size = px(at + bytes) - from;
+        at += bytes;
+        out[i] = upright ? Rect{bar.x, bar.bottom() - from - size, bar.w, size}
+                         : Rect{bar.x + from, bar.y, size, bar.h};
+    }
+    return out;
+}
+
+void fill_memory(Canvas& canvas, const Theme& theme, const MemoryParts& parts, float alpha) {
+    for (std::size_t i = 0; i < kCategoryCount; ++i)
+        if (parts[i].w > 0 && parts[i].h > 0)
+            fill_memory(canvas, theme, parts[i], static_cast<MemoryCategory>(i), alpha);
+}
+
+void hatch_over(Canvas& canvas, const Theme& theme, Rect over) {
+    canvas.rect(over, theme.window.alpha(0.35f));
+    canvas.pattern(over, Pattern::hatched, theme.bad);
+    canvas.frame(over, theme.bad, 1);
+}
+
+namespace {
+
+double shown_total(const StageMemory& s, std::uint32_t hidden) {
+    double sum = 0;
+    for (std::size_t i = 0; i < kCategoryCount; ++i)
+        if (((hidden >> i) & 1U) == 0) sum += bytes_at(s, i);
+    return sum;
+}
+
+// A stage as it is drawn now, and its total before the last edit, where that was another.
+struct DrawnStage {
+    StageMemory now;
+    std::optional<double> before;
+};
+DrawnStage drawn_of(Ui& ui, const StageMemory& s, const MemoryViewState& state) {
+    DrawnStage out{s, std::nullopt};
+    std::uint64_t index = static_cast<std::uint64_t>(s.stage) * 8;
+    for (double* x : {&out.now.parameters, &out.now.gradients, &out.now.optimizer, &out.now.activations,
+                      &out.now.buffers, &out.now.buffers_low, &out.now.buffers_high})
+        *x = ui.glide("memory.bytes", *x, index++);
+    (void)ui.glide("memory.total", shown_total(s, state.hidden), static_cast<std::uint64_t>(s.stage));
+    out.before = ui.before("memory.total", static_cast<std::uint64_t>(s.stage));
+    return out;
+}
+
+std::string stage_tooltip(const Memory& m, const StageMemory& s) {
+    std::string t = (m.stage.size() > 1 ? "stage " + std::to_string(s.stage) : std::string("each GPU")) + ": "
+                    + memory_text(s.total()) + " of " + capacity_text(m.hbm);
+    t += "\n" + plural(s.layers, "layer", "layers") + ", "
+         + count_text(static_cast<double>(s.parameters_held)) + " parameters";
+    if (s.in_flight > 0) t += ", " + significant(s.in_flight) + " micro-batches in flight";
+    const std::size_t known = s.in_flight > 0 ? kCategoryCount : kStates;
+    for (std::size_t i = 0; i < known; ++i)
+        t += "\n" + std::string(category_name(i)) + "  " + memory_text(bytes_at(s, i)) + "  ("
+             + thousands(static_cast<std::int64_t>(std::llround(bytes_at(s, i)))) + " bytes)";
+    if (s.in_flight > 0)
+        t += "\nbuffers range " + memory_text(s.buffers_low) + " – " + memory_text(s.buffers_high);
+    return t;
+}
+
+// Explains how the part under the mouse came about; empty: no part is under it.
+std::string explained(const Scene& scene, int stage, std::size_t category) {
+    if (category >= kCategoryCount) return {};
+    const Explanation e = explain_memory(scene.plan, scene.evaluation.mesh, shown_memory(scene.evaluation),
+                                         stage, static_cast<MemoryCategory>(category));
+    return "\n" + std::string(category_name(category)) + " = " + e.formula + "\n= " + e.substituted;
+}
+
+// The bytes in the segment, as much as fits: behind the category's name, in a high one under it, or without
+// their unit. On a pattern they have a ground of their own.
+void segment_figure(Ui& ui, Rect part, std::size_t category, double bytes, bool on_pattern) {
+    constexpr float kNamed = 80, kEdge = 9;
+    if (part.h >= kNamed) {
+        TextStyle name = ui.style(13), value = ui.style(17, Tone::text, Face::semibold);
+        const std::string words(category_name(category)), amount = memory_text(bytes);
+        const float w = std::max(ui.canvas().text_width(words, name), ui.canvas().text_width(amount, value));
+        if (w + 2 * kEdge <= part.w) {
+            const Rect box{part.x + kEdge, part.center().y - 24, w + 2, 44};
+            if (on_pattern)
+                ui.canvas().rect(box.inset(-4, -2), ui.theme().window);
+            else
+                name.color = value.color = ink_on(ui.theme().memory[category]);
+            ui.canvas().text_in({box.x, box.y, box.w, 18}, words, name);
+            ui.canvas().text_in({box.x, box.y + 19, box.w, 24}, amount, value);
+            return;
+        }
+    }
+    TextStyle style = ui.style(11);
+    const std::array<std::string, 3> wordings{std::string(category_name(category)) + " " + memory_text(bytes),
+                                              memory_text(bytes), gib(bytes)};
+    const std::string_view figure = wording(ui, part.w - 6, wordings, style);
+    if (part.h < kLeastFigure || figure.empty()) return;
+    const float w = ui.canvas().text_width(figure, style);
+    if (on_pattern)  // hatching is no ground for type
+        ui.canvas().rect({part.center().x - w / 2 - 3, part.center().y - 7, w + 6, 14}, ui.theme().window);
+    else
+        style.color = ink_on(ui.theme().memory[category]);
+    ui.canvas().text_in(part, figure, style, Align::center);
+}
+
+// Writes the figures of a bar, over all that is drawn on it: below the line of what the GPU has where there
+// is room, else on a ground of their own. `drawn` is what is drawn of the stage now, `s` what its figures
+// say.
+void draw_bar_figures(Ui& ui, Rect column, double px_per_byte, float line_y, const StageMemory& drawn,
+                      const StageMemory& s, const MemoryViewState& state) {
+    const MemoryParts parts = memory_parts(column, drawn, px_per_byte, true, state.hidden);
+    for (std::size_t i = 0; i < kCategoryCount; ++i) {
+        Rect part = parts[i];
+        const float foot = part.bottom(), below = std::max(part.y, line_y);
+        const bool has_room = part.y >= line_y || foot - below >= kLeastFigure;
+        if (part.h <= 0) continue;
+        if (has_room) part.y = below, part.h = foot - below;
+        segment_figure(ui, part, i, bytes_at(s, i), i == kBuffers || !has_room);
+    }
+}
+
+void draw_bar(Ui& ui, Rect column, double px_per_byte, const StageMemory& drawn, const MemoryViewState& state,
+              const Selection& sel, StageRun run, std::size_t* hovered) {
+    Canvas& c = ui.canvas();
+    const MemoryParts parts = memory_parts(column, drawn, px_per_byte, true, state.hidden);
+    for (std::size_t i = 0; i < kCategoryCount; ++i) {
+        const Rect part = parts[i];
+        if (part.h <= 0) continue;
+        fill_memory(c, ui.theme(), part, static_cast<MemoryCategory>(i));
+        if (part.h > 3) c.line({part.x, part.y}, {part.right(), part.y}, ui.theme().window, 1);
+        if (ui.hovers(part)) *hovered = i;
+        if (sel.stage >= run.first && sel.stage <= run.last && sel.memory_category == static_cast<int>(i))
+            c.frame(part, ui.theme().text, 1.5f);
+    }
+}
+
+constexpr float kTotalsFrom = 54;  // of the plot's height: a row of totals stands over it
+constexpr float kMarked = 14;      // width of a bar that has room for its range and its free room
+constexpr double kGib = 1024.0 * 1024 * 1024;
+constexpr double kOver = 0.05 * kGib, kClose = 0.5 * kGib;  // over the line, and close below it
+
+// Stages in a row whose categories are equal to a hundredth of a GiB are drawn as one bar.
+std::vector<StageRun> runs_of(const Memory& m) {
+    const auto alike = [&](const StageMemory& a, const StageMemory& b) {
+        for (std::size_t i = 0; i < kCategoryCount; ++i)
+            if (std::abs(bytes_at(a, i) - bytes_at(b, i)) > 0.005 * kGib) return false;
+        return true;
+    };
+    std::vector<StageRun> out;
+    for (int i = 0; i < static_cast<int>(m.stage.size()); ++i) {
+        const StageMemory& s = m.stage[static_cast<std::size_t>(i)];
+        if (!out.empty() && alike(m.stage[static_cast<std::size_t>(out.back().first)], s))
+            out.back().last = i;
+        else
+            out.push_back({i, i});
+    }
+    return out;
+}
+
+// The total over a bar. Its colour says how near the line is.
+void draw_total(Ui& ui, Rect place, const Memory& m, const StageMemory& s, bool several) {
+    Canvas& c = ui.canvas();
+    TextStyle style = ui.style(13, Tone::text, Face::semibold);
+    const double over = s.total() - m.hbm;
+    if (over >= kOver)
+        style.color = s.least() <= m.hbm ? ui.theme().amber : ui.theme().bad;
+    else if (over > -kClose)
+        style.color = ui.theme().amber;
+    std::string text = gib(s.total());
+    const std::string more = " GiB, " + gib(over) + " over the line";
+    if (over >= kOver && several && c.text_width(text + more, style) + 8 <= place.w) text += more;
+    if (c.text_width(text, style) + 2 <= place.w) c.text_in(place, text, style, Align::center);
+}
+
+void select_category(Selection& selection, int stage, std::size_t category) {
+    selection.stage = stage;
+    selection.memory_category = category < kCategoryCount ? static_cast<int>(category) : -1;
+    selection.topic = Selection::Topic::memory;
+}
+
+// Marks what of a bar is over the line, the room that is left below it, and the range of the buffers.
+void draw_line_marks(Ui& ui, Rect column, double px_per_byte, float line_y, const Memory& m,
+                     const StageMemory& s) {
+    Canvas& c = ui.canvas();
+    const auto y_of = [&](double bytes) { return column.bottom() - static_cast<float>(bytes * px_per_byte); };
+    const float top = y_of(s.total());
+    if (s.total() - m.hbm >= kOver) {
+        const float h = std::max(4.0f, line_y - top);
+        hatch_over(ui.canvas(), ui.theme(), {column.x, line_y - h, column.w, h});
+    } else if (column.w >= kMarked && top - line_y > 3) {
+        const Color ghost = ui.theme().faint;
+        c.line({column.x, top}, {column.x, line_y}, ghost, 1, Dash::dotted);
+        c.line({column.right(), top}, {column.right(), line_y}, ghost, 1, Dash::dotted);
+    }
+    if (column.w < kMarked || s.most() - s.least() < kOver) return;
+    const float x = column.right() - std::min(10.0f, column.w / 4), low = y_of(s.least()),
+                high = y_of(s.most());
+    const Color ink = ui.theme().text;
+    c.line({x, low}, {x, high}, ink, 1.2f);
+    c.line({x - 3, low}, {x + 3, low}, ink, 1.2f);
+    c.line({x - 3, high}, {x + 3, high}, ink, 1.2f);
+}
+
+}  // namespace
+
+void draw_memory_bar(const Ink& ink, Rect bar, const StageMemory& s, double hbm, double whole) {
+    Canvas& c = ink.canvas;
+    const auto x_of = [&](double bytes) { return bar.x + static_cast<float>(bytes / whole) * bar.w; };
+    const MemoryParts parts = memory_parts(bar, s, static_cast<double>(bar.w) / whole, false);
+    for (std::size_t i = 0; i < kCategoryCount; ++i) {
+        const Rect part = parts[i];
+        if (part.w <= 0.2f) continue;
+        fill_memory(c, ink.theme, part, static_cast<MemoryCategory>(i));
+        c.line({part.x, part.y}, {part.x, part.bottom()}, ink.theme.window, 1);
+        if (i == kBuffers) continue;  // a whisker lies over them
+        const TextStyle style = ink.faint.in(ink_on(ink.theme.memory[i]));
+        const std::string figure = memory_text(bytes_at(s, i));
+        if (c.text_width(figure, style) + 8 <= part.w && style.size * 1.1f <= part.h)
+            c.text_in(part, figure, style, Align::center);
+    }
+    if (s.total() - hbm >= kOver)
+        hatch_over(c, ink.theme, {x_of(hbm), bar.y, std::max(4.0f, x_of(s.total()) - x_of(hbm)), bar.h});
+    if (s.most() - s.least() >= kOver) {
+        const float y = bar.center().y, low = x_of(s.least()), high = x_of(s.most());
+        c.line({low, y}, {high, y}, ink.theme.text, 1.2f);
+        for (const float x : {low, high}) c.line({x, y - 4}, {x, y + 4}, ink.theme.text, 1.2f);
+    }
+    c.line({x_of(hbm), bar.y - 3}, {x_of(hbm), bar.bottom() + 3}, ink.theme.bad, 1, Dash::dashed);
+}
+
+void draw_single_bar(Ui& ui, Rect room, Scene& scene, const MemoryViewState& state, BarSize size) {
+    const Memory& m = shown_memory(scene.evaluation);
+    const StageMemory& s = m.stage.front();
+    Canvas& c = ui.canvas();
+    const double most = std::max(
+        size.bytes, std::max(m.hbm, state.hidden == 0 ? s.most() : shown_total(s, state.hidden)) * 1.02);
+    const Rect whole{room.x, room.y + 22, room.w, held_between(room.h - 44, 12.0f, size.height)};
+    const auto x_of = [&](double bytes) { return whole.x + static_cast<float>(bytes / most) * whole.w; };
+    std::size_t hovered = kCategoryCount;
+    const DrawnStage drawn = drawn_of(ui, s, state);
+    const double at = shown_total(drawn.now, state.hidden);
+    const MemoryParts parts =
+        memory_parts(whole, drawn.now, static_cast<double>(whole.w) / most, false, state.hidden);
+    for (std::size_t i = 0; i < kCategoryCount; ++i) {
+        const Rect part = parts[i];
+        if (part.w <= 0) continue;
+        fill_memory(c, ui.theme(), part, static_cast<MemoryCategory>(i));
+        c.line({part.x, part.y}, {part.x, part.bottom()}, ui.theme().window, 1);
+        if (ui.hovers(part)) hovered = i;
+        if (scene.selection.stage == 0 && scene.selection.memory_category == static_cast<int>(i))
+            c.frame(part, ui.theme().text, 1.5f);
+    }
+    const float line = x_of(m.hbm), end = x_of(at), middle = whole.bottom() - 7;
+    if (at - m.hbm >= kOver) {
+        hatch_over(ui.canvas(), ui.theme(), {line, whole.y, std::max(4.0f, end - line), whole.h});
+    } else if (line - end > 3) {
+        c.frame({end, whole.y, line - end, whole.h}, ui.theme().faint, 1, 0, Dash::dotted);
+        const std::string free = memory_text(m.hbm - at) + " free";
+        const TextStyle plain = ui.style(15, Tone::secondary);
+        const float from = std::max(end, x_of(s.most())) + 12, w = c.text_width(free, plain) + 2;
+        if (whole.h >= 64 && state.hidden == 0 && from + w < line - 8)
+            c.text_in({from, whole.y, line - 8 - from, whole.h}, free, plain, Align::center);
+    }
+    for (std::size_t i = 0; i < kCategoryCount; ++i)
+        if (parts[i].w > 0)
+            segment_figure(ui, parts[i], i, bytes_at(s, i), i == kBuffers || parts[i].right() > line + 1);
+    if (state.hidden == 0 && s.most() - s.least() >= kOver) {
+        const float low = x_of(drawn.now.least()), high = x_of(drawn.now.most());
+        c.line({low, middle}, {high, middle}, ui.theme().text, 1.2f);
+        for (const float x : {low, high}) c.line({x, middle - 4}, {x, middle + 4}, ui.theme().text, 1.2f);
+    }
+    c.line({line, whole.y - 6}, {line, whole.bottom() + 4}, ui.theme().bad, 1, Dash::dashed);
+    if (drawn.before) {
+        const Canvas::Clip clip = c.clip(whole.inset(-2, -3));
+        const auto to = [&](double bytes) {
+            return Rect{whole.x, whole.y, x_of(bytes) - whole.x, whole.h}.inset(0, -2);
+        };
+        ui.outline(to(*drawn.before), to(shown_total(s, state.hidden)));
+    }
+    draw_total(ui, {whole.x, room.y, std::max(80.0f, end - whole.x), 20}, m, s, true);
+    const float label = c.text_width(memory_text(m.hbm), ui.small()) + 2;
+    c.text_in({std::max(room.x, line - label), whole.bottom() + 4, label, 16}, memory_text(m.hbm), ui.small(),
+              Align::right);
+    const Hit hit = ui.area("memory.stage", whole, 0);
+    if (hit.hovered) ui.tooltip(stage_tooltip(m, s) + explained(scene, 0, hovered));
+    if (hit.focused) ui.focus_ring(whole, 0);
+    if (hit.clicked) select_category(scene.selection, 0, hovered);
+}
+
+namespace {
+
+// Places the stages along the picture, and bytes above its lower edge.
+struct StageScale {
+    Rect room{}, labels{}, totals{};
+    float step = 0, gap = 0;  // of a stage; between two bars
+    double px_per_byte = 0;
+    float line_y = 0;  // of a GPU's memory
+
+    // Returns the room of some stages, with their labels.
+    [[nodiscard]] Rect slots(std::size_t first, std::size_t count) const {
+        return {room.x + step * static_cast<float>(first), room.y, step * static_cast<float>(count),
+                room.h + labels.h};
+    }
+    // Returns the room of their bar.
+    [[nodiscard]] Rect column(StageRun run) const {
+        const Rect s =
+            slots(static_cast<std::size_t>(run.first), static_cast<std::size_t>(run.last - run.first + 1));
+        return {s.x + gap / 2, room.y, std::max(1.0f, s.w - gap), room.h};
+    }
+};
+
+// Writes the stages' numbers below their bar, where there is room for them.
+void label_run(Ui& ui, const StageScale& scale, StageRun run, Rect slots, const Scene& scene) {
+    constexpr float kLeastLabel = 26;
+    if (slots.w < kLeastLabel && run.first % static_cast<int>(std::ceil(kLeastLabel / scale.step)) != 0)
+        return;
+    Canvas& c = ui.canvas();
+    const bool several = run.last > run.first;
+    const bool highlighted = is_highlighted(scene, run.first) || is_highlighted(scene, run.last);
+    const std::string first = std::to_string(run.first), last = std::to_string(run.last);
+    const TextStyle label = ui.style(12, highlighted ? Tone::text : Tone::secondary);
+    std::string name = several ? "stages " + first + " to " + last + ", each" : first;
+    if (several && c.text_width(name, label) > slots.w) name = first + "–" + last;
+    const float w = std::max(slots.w, 32.0f);
+    c.text_in({slots.center().x - w / 2, scale.labels.y, w, scale.labels.h}, name, label, Align::center);
+}
+
+// Lets the mouse and the keyboard reach each stage of a bar.
+void reach_stages(Ui& ui, const StageScale& scale, StageRun run, std::size_t category, Scene& scene) {
+    const Memory& m = shown_memory(scene.evaluation);
+    for (int stage = run.first; stage <= run.last; ++stage) {
+        const auto i = static_cast<std::size_t>(stage);
+        const Rect slot = scale.slots(i, 1);
+        if (stage > run.first)
+            ui.canvas().line({slot.x, scale.room.bottom()}, {slot.x, scale.room.bottom() + 4},
+                             ui.theme().faint);
+        const Hit hit = ui.area("memory.stage", slot, i, true, m.stage.size() <= 64);
+        if (hit.hovered) {
+            scene.next_hover.stage = stage;
+            ui.tooltip(stage_tooltip(m, m.stage[i]) + explained(scene, stage, category));
+        }
+        if (hit.focused)
+            ui.focus_ring({slot.x + scale.gap / 2, slot.y, std::max(1.0f, slot.w - scale.gap), scale.room.h},
+                          0);
+        if (hit.clicked) select_category(scene.selection, stage, category);
+    }
+}
+
+// Draws the bar of stages that hold the same.
+void draw_run(Ui& ui, const StageScale& scale, StageRun run, Scene& scene, const MemoryViewState& state) {
+    const Memory& m = shown_memory(scene.evaluation);
+    Canvas& c = ui.canvas();
+    const auto first = static_cast<std::size_t>(run.first),
+               count = static_cast<std::size_t>(run.last - run.first + 1);
+    const StageMemory& s = m.stage[first];
+    const Rect room = scale.room, slots = scale.slots(first, count), column = scale.column(run);
+    std::size_t hovered = kCategoryCount;
+    for (std::size_t i = first; i < first + count; ++i) {
+        const Rect slot = scale.slots(i, 1);
+        if (is_highlighted(scene, static_cast<int>(i)))
+            c.rect({slot.x, room.y, slot.w, room.h}, ui.theme().raised);
+    }
+    const DrawnStage drawn = drawn_of(ui, s, state);
+    draw_bar(ui, column, scale.px_per_byte, drawn.now, state, scene.selection, run, &hovered);
+    if (state.hidden == 0) draw_line_marks(ui, column, scale.px_per_byte, scale.line_y, m, drawn.now);
+    draw_bar_figures(ui, column, scale.px_per_byte, scale.line_y, drawn.now, s, state);
+    if (drawn.before && column.w > 4) {
+        const Canvas::Clip clip = c.clip({slots.x, room.y, slots.w, room.h + 2});
+        const auto to = [&](double bytes) {
+            const auto h = static_cast<float>(bytes * scale.px_per_byte);
+            return Rect{column.x, column.bottom() - h, column.w, h + 2}.inset(-2, 0);
+        };
+        ui.outline(to(*drawn.before), to(shown_total(s, state.hidden)));
+    }
+    if (scale.totals.h > 0)
+        draw_total(ui, {slots.x, scale.totals.y, slots.w, scale.totals.h}, m, s, count > 1);
+    if (m.stage.size() > 1) label_run(ui, scale, run, slots, scene);
+    reach_stages(ui, scale, run, hovered, scene);
+}
+
+}  // namespace
+
+namespace {
+
+StageScale place_stages(Ui& ui, Rect room, float step, const Scene& scene, const MemoryViewState& state) {
+    const Memory& m = shown_memory(scene.evaluation);
+    double top = m.hbm;
+    for (const auto& s : m.stage)
+        top = std::max(top, state.hidden == 0 ? s.most() : shown_total(s, state.hidden));
+    StageScale scale{.labels = room.cut_bottom(20), .step = step};
+    scale.totals = room.cut_top(room.h > kTotalsFrom ? 20.0f : 0.0f);
+    room.cut_top(4);
+    scale.room = room;
+    scale.gap = step > 10 ? std::min(std::max(12.0f, step * 0.1f), step * 0.24f) : 0;
+    scale.px_per_byte = room.h / (ui.glide("memory.top", top) * 1.02);
+    scale.line_y = static_cast<float>(room.bottom() - m.hbm * scale.px_per_byte);
+    return scale;
+}
+
+}  // namespace
+
+MemoryParts widest_parts(Ui& ui, Rect room, float step, const Scene& scene, const MemoryViewState& state) {
+    const StageScale scale = place_stages(ui, room, step, scene, state);
+    const Memory& m = shown_memory(scene.evaluation);
+    const std::vector<StageRun> runs = runs_of(m);
+    const StageRun widest =
+        *std::ranges::max_element(runs, {}, [](const StageRun& r) { return r.last - r.first; });
+    return memory_parts(scale.column(widest), m.stage[static_cast<std::size_t>(widest.first)],
+                        scale.px_per_byte, true, state.hidden);
+}
+
+StageBars draw_stage_bars(Ui& ui, Rect room, float step, Scene& scene, const MemoryViewState& state) {
+    const StageScale scale = place_stages(ui, room, step, scene, state);
+    for (const StageRun run : runs_of(shown_memory(scene.evaluation))) draw_run(ui, scale, run, scene, state);
+    return {scale.room, scale.labels, scale.line_y};
+}
+
+}  // namespace pentamesh::ui
