@@ -179,6 +179,7 @@ struct Scene {
     const RealRun* run = nullptr;          // a real run of the plan; null: none
     bool asked = false;                    // a question is open: figures of other plans than this one may
                                            // be its answer
+    bool in_lesson = false;                // a lesson shows its own plan
     std::optional<InjectedStage> injected{};
     std::span<const BetterLayout>
         better{};  // layouts that fit and are much faster, where a search knows some

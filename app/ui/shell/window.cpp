@@ -142,6 +142,7 @@ Scene Window::scene(Hover& next) {
             .glossary = &glossary,
             .run = real_run.get(),
             .asked = hidden_answer.open,
+            .in_lesson = set_aside.has_value(),
             .injected = std::move(injected)};
 }
 

@@ -407,7 +407,7 @@ std::optional<PlanEdit> draw_chip(Ui& ui, const Scene& scene, const Chip& chip, 
     return std::nullopt;
 }
 
-void draw_whole_legend(Ui& ui, Rect room, const Loaf& loaf) {
+void draw_whole_legend(Ui& ui, Rect room, const Loaf& loaf, bool in_lesson) {
     const auto line = [&](const std::string& words, Color color, LoafPart part) {
         if (room.h < 16) return;
         Rect at = room.cut_top(16);
@@ -417,9 +417,9 @@ void draw_whole_legend(Ui& ui, Rect room, const Loaf& loaf) {
         ui.canvas().text_in(at, memory_text(loaf.whole.bytes_of(part)), ui.small(Tone::text), Align::right);
     };
     for (const LoafPart part : {LoafPart::optimizer, LoafPart::gradients, LoafPart::parameters})
-        line("crust: " + std::string(name_of(part)), ui.theme().memory[2 - static_cast<std::size_t>(part)],
-             part);
-    line("bread: " + plural(loaf.samples, "sample", "samples")
+        line((in_lesson ? "crust: " : "") + std::string(name_of(part)),
+             ui.theme().memory[2 - static_cast<std::size_t>(part)], part);
+    line((in_lesson ? "bread: " : "activations: ") + plural(loaf.samples, "sample", "samples")
              + (loaf.samples > kMostSamples ? ", " + thousands(kMostSamples) + " drawn" : ""),
          ui.theme().memory[3], LoafPart::bread);
 }
@@ -439,7 +439,7 @@ std::optional<PlanEdit> draw_whole_loaf(Ui& ui, Rect room, Scene& scene, const L
         return std::nullopt;
     }
     const std::vector<Chip> chips = place_chips(ui, room, scene.plan);
-    draw_whole_legend(ui, room.cut_bottom(std::min(room.h * 0.45f, 66.0f)), loaf);
+    draw_whole_legend(ui, room.cut_bottom(std::min(room.h * 0.45f, 66.0f)), loaf, scene.in_lesson);
     room.cut_bottom(6);
     const LoafSlice slice = drawn_whole(loaf);
     const std::span<const LoafSlice> one(&slice, 1);
@@ -632,6 +632,68 @@ void draw_box(Ui& ui, Rect box, Scene& scene, const Loaf& loaf, std::size_t i, c
     ui.tooltip(words);
 }
 
+constexpr float kThumb = 60, kThumbRow = kThumb + 22;
+constexpr float kThinSlice = 20;  // thinner slices are sticks, of which one is drawn large
+
+// Lists the parts of a slice, each with its bar and bytes.
+void list_parts(Ui& ui, Rect room, const LoafSlice& slice, const LoafLook& look) {
+    constexpr float kLine = 20;
+    double most = 0;
+    for (const LoafPart part : all_of<LoafPart>()) most = std::max(most, slice.bytes_of(part));
+    for (const LoafPart part : all_of<LoafPart>()) {
+        const auto [name, bar, bytes] = columns(room.cut_top(kLine), {px(86), share(), px(76)});
+        ui.canvas().text_in(name, name_of(part), ui.small());
+        const double of = most > 0 ? slice.bytes_of(part) / most : 0;
+        ui.canvas().rect({bar.x, bar.y + 5, std::max(1.0f, bar.w * static_cast<float>(of)), kLine - 10},
+                         color_of_part(ui.theme(), part, look));
+        ui.canvas().text_in(bytes, memory_text(slice.bytes_of(part)), ui.small(Tone::text), Align::right);
+    }
+}
+
+// Draws one GPU large and the others small, at one scale each: a click on one draws it large.
+void draw_one_large(Ui& ui, Rect room, Scene& scene, const Loaf& loaf, std::size_t large,
+                    const std::vector<Color>& shade) {
+    constexpr float kList = 300, kListHeight = 80;
+    const Rect thumbs = room.cut_bottom(kThumbRow);
+    room.cut_bottom(8);
+    const LoafScale scale = scale_for(loaf.slices, room.w - 14, room.h - 28);
+    draw_box(ui, room, scene, loaf, large, scale, shade[large]);
+    LoafLook look;
+    look.bread = shade[large];
+    if (room.w > kList + 24 && room.h > kListHeight + 60)
+        list_parts(ui, {room.right() - kList - 12, room.bottom() - kListHeight - 8, kList, kListHeight},
+                   loaf.slices[large], look);
+    look.drawers_from = loaf.drawers_from;
+    look.ghost = true;
+    const LoafScale small = scale_for(loaf.slices, kThumb, kThumb);
+    float x = thumbs.x;
+    for (std::size_t i = 0; i < loaf.slices.size(); ++i) {
+        if (i == large) continue;
+        if (loaf.left_out > 0 && i + 1 == loaf.slices.size()) {
+            const std::string more = "… " + thousands(loaf.left_out) + " more";
+            const float w = ui.canvas().text_width(more, ui.small()) + 2;
+            ui.canvas().text_in({x, thumbs.y, w, kThumb}, more, ui.small());
+            x += w + kBoxGap;
+        }
+        const LoafSlice& slice = loaf.slices[i];
+        const Rect box{x, thumbs.y, kThumb + 12, kThumbRow};
+        const Hit hit = ui.area("shards.slice", box, i, true, false);
+        ui.canvas().rect(box, hit.hovered ? ui.theme().raised : ui.theme().panel, 4);
+        if (hit.hovered) {
+            scene.next_hover.rank = slice.rank;
+            ui.tooltip("GPU " + thousands(slice.rank) + ", " + memory_text(slice.total)
+                       + "\nclick: draw it large");
+        }
+        if (hit.clicked) scene.selection.pick_rank(slice.rank);
+        Rect picture = box.inset(6, 2);
+        const Rect name = picture.cut_bottom(16);
+        look.bread = shade[i];
+        draw_slice(ui.canvas(), ui.theme(), place_in(picture, small, loaf.slices), slice, look);
+        ui.canvas().text_in(name, thousands(slice.rank), ui.small(), Align::center);
+        x += box.w + kBoxGap;
+    }
+}
+
 // Draws the groups of each axis among the slices: below a row, and from row to row.
 void draw_wires(Ui& ui, const Boxes& boxes, const std::vector<MeshAxis>& axes) {
     for (const Wire& w : boxes.wires) {
@@ -678,21 +740,30 @@ void draw_slices(Ui& ui, Rect room, Scene& scene, const Loaf& loaf) {
         head, loaf.all_ranks ? (world == 1 ? "THE GPU HOLDS" : "EACH GPU HOLDS") : "THE GPUS OF A GROUP HOLD",
         groups);
     room.cut_top(4);
-    const Boxes boxes = lay_out_boxes(room.inset(4, 0), loaf, axes, scene.evaluation.mesh);
-    frame_nodes(ui, scene, loaf, boxes);
-    const Rect any = boxes.box.front();
-    const LoafScale scale = scale_for(loaf.slices, any.w - 14, any.h - 28);
-    const auto ramp =
-        shades(ui.theme(), axes.empty() ? ui.theme().memory[3] : color_of(ui.theme(), loaf.group));
-    draw_wires(ui, boxes, axes);
-    for (std::size_t i = 0; i < boxes.box.size(); ++i) {
-        // Those that hold the same bread have one shade: members of the group's own place.
+    // Those that hold the same bread have one shade: members of the group's own place.
+    std::vector<Color> shade;
+    const auto ramp = shades(ui.theme(), color_of(ui.theme(), loaf.group));
+    std::size_t picked = 0;
+    for (std::size_t i = 0; i < loaf.slices.size(); ++i) {
         const auto members = group_members(scene.evaluation.mesh, loaf.group, loaf.slices[i].rank);
         const auto place = static_cast<std::size_t>(
             std::find(members.begin(), members.end(), loaf.slices[i].rank) - members.begin());
-        draw_box(ui, boxes.box[i], scene, loaf, i, scale,
-                 axes.empty() ? ui.theme().memory[3] : ramp[place % kShadeCount]);
+        shade.push_back(axes.empty() ? ui.theme().memory[3] : ramp[place % kShadeCount]);
+        if (loaf.slices[i].rank == scene.selection.rank) picked = i;
     }
+    const Boxes boxes = lay_out_boxes(room.inset(4, 0), loaf, axes, scene.evaluation.mesh);
+    const Rect any = boxes.box.front();
+    const LoafScale scale = scale_for(loaf.slices, any.w - 14, any.h - 28);
+    const LoafSlice& first = loaf.slices.front();
+    double right = 0;
+    for (const LoafBlock& b : first.blocks) right = std::max(right, b.right);
+    if (!loaf.all_ranks && scale.w * static_cast<float>(right - left_of(first)) < kThinSlice
+        && room.h > 3 * kThumbRow)
+        return draw_one_large(ui, room, scene, loaf, picked, shade);
+    frame_nodes(ui, scene, loaf, boxes);
+    draw_wires(ui, boxes, axes);
+    for (std::size_t i = 0; i < boxes.box.size(); ++i)
+        draw_box(ui, boxes.box[i], scene, loaf, i, scale, shade[i]);
     if (loaf.left_out > 0)
         ui.canvas().text_in(boxes.gap, "… " + thousands(loaf.left_out) + " more", ui.small(), Align::center);
 }
@@ -717,11 +788,13 @@ std::string copied_words(const Loaf& loaf) {
     return out;
 }
 
-// Returns "GPU 0 holds 27.7 GiB: 10.4 GiB of crust, 15.2 GiB of bread, 2.1 GiB of buffers."
-std::string holds_words(const LoafSlice& s) {
+// Returns "GPU 0 holds 27.7 GiB: 10.4 GiB of state, 15.2 GiB of activations, 2.1 GiB of buffers."; in a
+// lesson the state is the crust.
+std::string holds_words(const LoafSlice& s, bool in_lesson) {
     const double crust = s.crust(), bread = s.bytes_of(LoafPart::bread);
     return "GPU " + thousands(s.rank) + " holds " + memory_text(s.total) + ": " + memory_text(crust)
-           + " of crust (the state), " + memory_text(bread) + " of bread (the work), "
+           + (in_lesson ? " of crust (the state), " : " of state, ") + memory_text(bread)
+           + (in_lesson ? " of bread (the work), " : " of activations, ")
            + memory_text(std::max(0.0, s.total - crust - bread)) + " of buffers.";
 }
 
@@ -765,14 +838,18 @@ std::optional<PlanEdit> draw_loaf(Ui& ui, Rect room, Scene& scene, LoafPageState
                        [&] { return make_shown(scene, kind, rank); });
     const Loaf& loaf = state.shown->loaf;
     const auto& rows = state.shown->rows;
-    put_paragraph(ui, room, holds_words(loaf.slices.front()), ui.title(), 18, 0);
+    put_paragraph(ui, room, holds_words(loaf.slices.front(), scene.in_lesson), ui.title(), 18, 0);
     if (room.h > 260) {
         const GroupKind axis = loaf.group;
         std::string words = copied_words(loaf);
         if (!words.empty()) words = " " + words + "; dashed: what other GPUs hold.";
         for (const Axis a : all_of<Axis>())
             if (group_of(a) == axis && scene.evaluation.groups[axis].degree > 1)
-                words = std::string(sentence_of(a)) + words;
+                words =
+                    std::string(sentence_of(a)) + words
+                    + (scene.in_lesson ? " Bread wears the colour of the axis that cut it, a shade a rank."
+                                       : " Activations wear the colour of the axis that cut them, a shade "
+                                         "a rank.");
         put_paragraph(ui, room, words, ui.style(12, Tone::secondary), 17, 4);
     }
     if (room.h > 240 && !rows.empty()) {
