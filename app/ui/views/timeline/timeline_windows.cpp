@@ -78,9 +78,11 @@ std::optional<TimelineWindows> find_windows(const Timeline& t, const WindowFacts
                                             double steady_at_s) {
     const float room_px = room.w - 2 * form.gap;
     if (facts.median_s <= 0 || !facts.steady || room_px < 300 || t.iterations > 1) return std::nullopt;
-    if (static_cast<double>(room.w) * facts.median_s >= whole_s * double{kLeastBlock_px}) return std::nullopt;
+    const float numbered = std::max(kLeastBlock_px, numbered_px),
+                worth = form == kLargeWindows ? numbered : kLeastBlock_px;
+    if (static_cast<double>(room.w) * facts.median_s >= whole_s * double{worth}) return std::nullopt;
     const auto seconds = [&](float px) { return static_cast<double>(room_px / px) * facts.median_s; };
-    const Lengths l = lengths_of(facts, whole_s, std::max(kLeastBlock_px, numbered_px), seconds);
+    const Lengths l = lengths_of(facts, whole_s, numbered, seconds);
     if (l.sum() > whole_s * (1 - kLeastHidden)) return std::nullopt;
     TimelineWindows out{.form = form, .steady = *facts.steady, .window = {}, .whole_s = whole_s};
     const SteadyPart& steady = out.steady;

@@ -12,8 +12,8 @@
 
 namespace pentamesh::ui {
 
-// With blocks of the median length at least as wide, in logical pixels, one window over everything is as
-// good.
+// In a pane one window over everything is as good with blocks of the median length at least as wide, in
+// logical pixels; in the full view they must have room for their numbers too.
 inline constexpr float kLeastBlock_px = 8;
 
 [[nodiscard]] WindowFacts window_facts(const Timeline& t);
