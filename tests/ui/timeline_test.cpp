@@ -356,21 +356,36 @@ TEST_CASE("a pane of the dashboard and the full view show the same three parts o
     }
 }
 
-TEST_CASE("a pane of 70B shows one chunk round, half of a period, and the last 6 % of the step") {
+TEST_CASE("a pane of 70B shows one chunk round, one period or half of it, and the last 6 % of the step") {
+    for (const bool wide : {true, false}) {
+        CAPTURE(wide);
+        Driver d("llama-3-70b-3d", wide ? Vec2{1600, 1000} : Vec2{1280, 800});
+        REQUIRE(d.shell.views().timeline.windows.has_value());
+        const TimelineWindows w = *d.shell.views().timeline.windows;
+        const auto length = [&](std::size_t part) { return w.window[part].to_s - w.window[part].from_s; };
+        CHECK(length(0) == near(first_round_s(shown(d))));
+        CHECK(length(1) == near(w.steady.period_s / (wide ? 1 : 2)));
+        CHECK(length(2) == near(0.06 * whole_s(d)));
+        const std::string takes = ui::time_text(w.steady.period_s);
+        CHECK(says_just(d, wide ? "one period of 6 equal ones: " + takes
+                                : "half of one period; 6 of them, " + takes + " each"));
+        CHECK(says_just(d, "fill"));
+        CHECK(says_just(d, "drain, then dp_shard"));
+        CHECK(says_just(d, "31"));  // the last micro-batch's number in its blocks
+        // No lanes below rows of this height: neither they nor their entries are there.
+        CHECK_FALSE(d.shell.views().timeline.drawn.has(TimelineMark::sends));
+        CHECK_FALSE(says(d, "sends"));
+    }
+}
+
+TEST_CASE("the line over the timeline says the bubble and what is waited for; the formula is in its card") {
     Driver d("llama-3-70b-3d", {1600, 1000});
-    REQUIRE(d.shell.views().timeline.windows.has_value());
-    const TimelineWindows& w = *d.shell.views().timeline.windows;
-    CHECK(w.window[0].to_s == near(first_round_s(shown(d))));
-    CHECK(w.window[1].to_s - w.window[1].from_s == near(w.steady.period_s / 2));
-    CHECK(w.window[2].to_s - w.window[2].from_s == near(0.06 * whole_s(d)));
-    CHECK(says(d, "half of one period; 6 of them, " + ui::time_text(w.steady.period_s) + " each"));
-    CHECK(says(d, "drain, then dp_shard"));
+    const Step& step = *d.shell.evaluation().step;
     CHECK(says(d, "tp waits in every block"));
-    CHECK(says_just(d, ui::percent(d.shell.evaluation().step->exposed_comm_s[GroupKind::tp] / whole_s(d))));
-    CHECK(says_just(d, "31"));  // the last micro-batch's number in its blocks
-    // No lanes below rows of this height: neither they nor their entries are there.
-    CHECK_FALSE(d.shell.views().timeline.drawn.has(TimelineMark::sends));
-    CHECK_FALSE(says(d, "sends"));
+    CHECK(says_just(d, ui::percent(step.exposed_comm_s[GroupKind::tp] / step.time_s)));
+    d.press({Key::n5});
+    CHECK_FALSE(says(d, "(p-1)"));
+    CHECK(says(d, "tp waits in every block"));
 }
 
 TEST_CASE("each mark of a timeline has an entry in its legend and each entry a mark, in every plan") {

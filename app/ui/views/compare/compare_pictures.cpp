@@ -93,7 +93,7 @@ void draw_line(Ui& ui, Rect room, std::string_view letter, const Evaluation& e, 
               drawn = (devices + every - 1) / every;
     const RowPlace rows{room, std::min(room.h / static_cast<float>(drawn), kMostRow), 0};
     RowPainter painter(ui, e, shown, scale, blocks);
-    painter.expect_rows(drawn);
+    painter.expect_rows(0, drawn - 1, row_height(rows.row_h));
     for (int k = 0; k < drawn; ++k) painter.row(rows.row(k), k * every);
     draw_tail(ui, shown.tail, e.timeline.makespan,
               {room.x, room.y, room.w, rows.row_h * static_cast<float>(drawn)}, scale);
