@@ -226,7 +226,7 @@ void show_saved_scene(const SavedScene& scene, const Evaluation& evaluation, Vie
 // is never fatal.
 
 inline constexpr std::size_t kRecentListed = 6;  // in the File menu
-inline constexpr float kPresentScale = 1.25f;    // a lecture room's last row
+inline constexpr float kPresentScale = 1.6f;     // a lecture room's last row
 
 struct Settings {
     ThemeId theme = ThemeId::dark;

@@ -435,6 +435,7 @@ Effects Shell::draw_kept_view(Ui& ui, Rect room, Scene& scene, ViewId view) {
                                     {.every = small_room(ui),
                                      .dashboard = free && window_.full,
                                      .panels = free && first && !panels_shown(),
+                                     .bare = desk_.presenter().on,
                                      .quiet = !window_.full});
     if (head.full) window_.toggle_full(view);
     if (head.panels) panels_shown() = true;

@@ -535,7 +535,7 @@ ViewHead view_head(Ui& ui, Rect& room, ViewId current, bool& as_data, HeadLinks 
     const bool shows_links = !links.quiet || ui.hovers(row);
     room.cut_top(4);
     Canvas& c = ui.canvas();
-    const Tabs tabs = tabs_in(ui, row.w, current, links.every);
+    const Tabs tabs = links.bare ? Tabs{{current}, {}} : tabs_in(ui, row.w, current, links.every);
     for (const ViewId v : tabs.shown) {
         const ViewEntry& entry = view_of(v);
         const bool own = v == current;
@@ -574,6 +574,10 @@ ViewHead view_head(Ui& ui, Rect& room, ViewId current, bool& as_data, HeadLinks 
         if (hit.focused) ui.focus_ring(place, 3);
         return hit.clicked;
     };
+    if (links.bare) {
+        head.row = row;
+        return head;
+    }
     if (links.dashboard && link("view.dashboard", "dashboard", "Back to all panes  (Esc)")) head.full = true;
     if (links.panels && link("view.panels", "panels", "The plan and the figures next to it  (\\)"))
         head.panels = true;

@@ -183,6 +183,7 @@ struct ViewHead {
 struct HeadLinks {
     bool every = false;  // the tabs are all views, not only those of the same pane
     bool dashboard = false, panels = false;
+    bool bare = false;   // only the view's own title, for a room that looks on
     bool quiet = false;  // links show while the mouse is over their row
 };
 ViewHead view_head(Ui& ui, Rect& room, ViewId current, bool& as_data, HeadLinks links);
