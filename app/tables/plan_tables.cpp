@@ -562,11 +562,14 @@ Table nest_table(const Plan& plan, const Evaluation& evaluation, Fold fold, cons
     }
     const NestPath legal = legal_path(nest, path);
     if (nest.mesh.world <= 0 || legal.size() < nest.levels.size()) return t;
-    const NestChildren inside = children_of(nest, legal);
-    for (const NestItem& item : inside.items)
-        t.rows.push_back({name_of(inside.kind), "", "", "", "", "", item.label, ""});
-    for (const std::string& cut : cut_sentences(nest, tensors_at(nest, legal), first_rank_of(nest, legal)))
-        t.rows.push_back({"cut", "", "", "", "", "", cut, ""});
+    for (std::size_t depth = nest.levels.size(); depth <= legal.size(); ++depth) {
+        const NestChildren inside = children_of(nest, std::span(legal).first(depth));
+        for (const NestItem& item : inside.items)
+            t.rows.push_back({name_of(inside.kind), "", "", "", "", "", item.label, ""});
+    }
+    if (const int tensor = tensor_at(nest, legal); tensor >= 0)
+        t.rows.push_back(
+            {"cut", "", "", "", "", "", cut_sentence(nest, tensor, first_rank_of(nest, legal)), ""});
     return t;
 }
 

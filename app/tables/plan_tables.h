@@ -101,8 +101,8 @@ struct HeldTensor {
 };
 [[nodiscard]] Table held_table(const Mesh& mesh, std::int64_t rank, std::span<const HeldTensor> tensors);
 
-// Returns a table with a row for each level; where the path ends inside a GPU, one for each thing there and
-// each tensor's cut.
+// Returns a table with a row for each level; where the path ends inside a GPU, one for each of its layers and
+// each matrix of the chosen one, and the chosen matrix' cut.
 [[nodiscard]] Table nest_table(const Plan& plan, const Evaluation& evaluation, Fold fold,
                                const NestPath& path);
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -40,128 +41,67 @@ GroupKind group_of(Axis axis, Fold fold) {
 }
 
 void lay_levels(Nest& nest) {
-    std::int64_t gpus = nest.mesh.world;
     bool inner = false;
     const auto& factors = nest.fold == Fold::experts ? nest.mesh.expert : nest.mesh.dense;
     for (const Axis axis : {Axis::dp_replicate, Axis::dp_shard, Axis::pp, Axis::ep, Axis::cp, Axis::tp}) {
         const Factor f = factors[axis];
         if (f.size <= 1) continue;
-        gpus /= f.size;
         nest.levels.push_back(
-            {kind_of(axis, nest, inner), axis, group_of(axis, nest.fold), f.size, gpus, f.stride});
+            {kind_of(axis, nest, inner), axis, group_of(axis, nest.fold), f.size, 1, f.stride});
         inner = axis == Axis::dp_replicate;
     }
+    std::ranges::sort(nest.levels, std::greater(), &NestLevel::stride);
+    std::int64_t gpus = nest.mesh.world;
+    for (NestLevel& level : nest.levels) level.gpus = gpus /= level.count;
 }
 
-double held(const Nest& nest, const std::vector<int>& tensors) {
-    double numbers = 0;
-    for (const int i : tensors) {
-        const Placement& p = nest.tensors[i];
-        numbers += static_cast<double>(p.local[0]) * static_cast<double>(p.local[1])
-                   * static_cast<double>(p.local[2]);
-    }
-    return numbers;
-}
-
-std::vector<int> tensors_where(const Nest& nest, auto&& wanted) {
-    std::vector<int> out;
-    for (std::size_t i = 0; i < nest.tensors.size(); ++i)
-        if (nest.tensors[i].kind != TensorKind::norm && nest.tensors[i].dims[2] != Dim::none
-            && wanted(nest.tensors[i]))
-            out.push_back(static_cast<int>(i));
-    return out;
+bool is_matrix(const Placement& p) {
+    return p.kind != TensorKind::norm && p.dims[2] != Dim::none;
 }
 
 // Lists the layers of a GPU, in the order of the model: embedding, its layers, head.
 std::vector<NestItem> layers_in(const Nest& nest, std::int64_t rank) {
     const RankContents contents = contents_of(nest.plan, nest.mesh, rank);
-    std::vector<NestItem> items;
     const LayerTypes types = layer_types(nest.plan.model);
-    const auto whole = [&](const char* label, Place place) {
-        items.push_back({label, 1, -1, place, 0,
-                         tensors_where(nest, [&](const Placement& p) { return p.place == place; })});
-        if (items.back().tensors.empty()) items.pop_back();  // tied: the head has no matrix of its own
+    std::vector<double> bytes;
+    for (const Placement& p : nest.kept) bytes.push_back(part_of(nest.plan, nest.mesh, p, rank).bytes);
+    std::vector<NestItem> items;
+    const auto put = [&](std::string label, std::int64_t layer, auto&& has) {
+        NestItem item{std::move(label), 0, layer, {}};
+        for (std::size_t i = 0; i < nest.tensors.size(); ++i) {
+            if (!has(nest.tensors[i])) continue;
+            item.bytes += bytes[i];
+            if (is_matrix(nest.tensors[i])) item.tensors.push_back(static_cast<int>(i));
+        }
+        // A tied head has no matrix of its own.
+        if (!item.tensors.empty()) items.push_back(std::move(item));
     };
-    if (contents.embedding) whole("embedding", Place::embedding);
+    if (contents.embedding)
+        put("embedding", -1, [](const Placement& p) { return p.place == Place::embedding; });
     for (const RankChunk& chunk : contents.chunks)
         for (std::int64_t l = chunk.layers.begin; l < chunk.layers.end; ++l) {
-            const int type = type_of_layer(nest.plan.model, types, l);
-            items.push_back({sentence("layer ", l),
-                             1,
-                             l,
-                             types[type].is_moe() ? Place::moe_layer : Place::dense_layer,
-                             LayerMask{1} << type,
-                             {}});
+            const LayerMask type = LayerMask{1} << type_of_layer(nest.plan.model, types, l);
+            put(sentence("layer ", l), l, [&](const Placement& p) { return (p.types & type) != 0; });
         }
-    if (contents.head) whole("head", Place::head);
-    return items;
-}
-
-std::vector<NestItem> blocks_in(const Nest& nest, const NestItem& layer) {
-    std::vector<NestItem> items;
-    static constexpr std::array<std::pair<TensorKind, const char*>, 5> kBlocks{
-        {{TensorKind::attention, "attention"},
-         {TensorKind::mixer, "mixer"},
-         {TensorKind::mlp, "MLP"},
-         {TensorKind::router, "router"},
-         {TensorKind::experts, "experts"}}};
-    for (const auto& [kind, label] : kBlocks) {
-        const TensorKind wanted = kind;
-        NestItem item{
-            label, 1, layer.layer, layer.place, layer.types, tensors_where(nest, [&](const Placement& p) {
-                return p.kind == wanted && (p.types & layer.types) != 0;
-            })};
-        if (item.tensors.empty()) continue;
-        if (kind == TensorKind::mlp && layer.place == Place::moe_layer) item.label = "shared experts";
-        item.weight = held(nest, item.tensors);
-        items.push_back(std::move(item));
-    }
-    return items;
-}
-
-bool is_fused(TensorId id) {
-    switch (id) {
-    case TensorId::attention_q:
-    case TensorId::attention_k:
-    case TensorId::attention_v:
-    case TensorId::mixer_q:
-    case TensorId::mixer_k:
-    case TensorId::mixer_v: return true;
-    default: return false;
-    }
-}
-
-// Lists each tensor; queries, keys and values, which are computed as one product, are together.
-std::vector<NestItem> tensors_in(const Nest& nest, const NestItem& block) {
-    std::vector<NestItem> items;
-    bool last_fused = false;
-    for (const int i : block.tensors) {
-        const TensorId id = nest.tensors[i].id;
-        const bool fused = is_fused(id);
-        if (fused && last_fused) {
-            items.back().tensors.push_back(i);
-            continue;
-        }
-        last_fused = fused;
-        items.push_back(
-            {fused ? "wqkv" : std::string(short_name_of(id)), 1, block.layer, block.place, block.types, {i}});
-    }
-    for (NestItem& item : items) item.weight = held(nest, item.tensors);
+    if (contents.head) put("head", -1, [](const Placement& p) { return p.place == Place::head; });
     return items;
 }
 
 NestChildren inside_gpu(const Nest& nest, std::span<const std::int64_t> path) {
-    NestChildren out;
     const std::size_t depth = path.size() - nest.levels.size();
-    if (depth > 2) return out;
-    out.items = layers_in(nest, first_rank_of(nest, path));
-    out.kind = NestKind::layer;
-    for (std::size_t k = 0; k < depth; ++k) {
-        const auto i = static_cast<std::size_t>(path[nest.levels.size() + k]);
-        if (i >= out.items.size() || is_matrix(out, path[nest.levels.size() + k])) return {};
-        const NestItem parent = out.items[i];
-        out.items = k == 0 ? blocks_in(nest, parent) : tensors_in(nest, parent);
-        out.kind = k == 0 ? NestKind::block : NestKind::tensor;
+    if (depth > 1) return {};
+    const std::int64_t rank = first_rank_of(nest, path);
+    NestChildren out{NestKind::layer, 0, layers_in(nest, rank)};
+    if (depth == 1) {
+        const auto i = static_cast<std::size_t>(path.back());
+        if (i >= out.items.size()) return {};
+        const NestItem parent = std::move(out.items[i]);
+        out = {NestKind::tensor, 0, {}};
+        for (const int t : parent.tensors)
+            out.items.push_back({std::string(name_of(nest.tensors[t].id)),
+                                 part_of(nest.plan, nest.mesh, nest.kept[t], rank).bytes,
+                                 parent.layer,
+                                 {t}});
     }
     out.count = static_cast<std::int64_t>(out.items.size());
     return out;
@@ -170,16 +110,18 @@ NestChildren inside_gpu(const Nest& nest, std::span<const std::int64_t> path) {
 }  // namespace
 
 std::string_view name_of(NestKind kind) {
-    constexpr std::array<std::string_view, 13> names{"replica",     "shard",  "stage", "cp",  "tp",
-                                                     "edp replica", "edp",    "ep",    "etp", "layer",
-                                                     "block",       "tensor", "none"};
+    constexpr std::array<std::string_view, 12> names{"replica", "shard",       "stage",  "cp",
+                                                     "tp",      "edp replica", "edp",    "ep",
+                                                     "etp",     "layer",       "tensor", "none"};
     return names[static_cast<std::size_t>(kind)];
 }
 
 Nest nest_of(const Plan& plan, const Mesh& mesh, Fold fold) {
-    Nest nest{plan, mesh, mesh.has_experts ? fold : Fold::dense, {}, {}};
+    Nest nest{plan, mesh, mesh.has_experts ? fold : Fold::dense, {}, {}, {}};
     lay_levels(nest);
-    if (mesh.world > 0) list_placements(plan, mesh, TensorState::parameters, Moment::computing, nest.tensors);
+    if (mesh.world <= 0) return nest;
+    list_placements(plan, mesh, TensorState::parameters, Moment::computing, nest.tensors);
+    list_placements(plan, mesh, TensorState::parameters, Moment::at_rest, nest.kept);
     return nest;
 }
 
@@ -222,29 +164,38 @@ std::string step_label(const Nest& nest, std::span<const std::int64_t> path) {
     return i < siblings.items.size() ? siblings.items[i].label : "";
 }
 
+std::string level_text(const NestLevel& level) {
+    const bool counted = level.kind == NestKind::replica || level.kind == NestKind::shard
+                         || level.kind == NestKind::stage || level.kind == NestKind::edp_replica;
+    return sentence(level.count, " ", name_of(level.kind), counted ? "s" : "");
+}
+
 std::string product_text(const Nest& nest) {
     std::string text;
-    for (const NestLevel& l : nest.levels) {
-        const bool counted = l.kind == NestKind::replica || l.kind == NestKind::shard
-                             || l.kind == NestKind::stage || l.kind == NestKind::edp_replica;
-        text += sentence(text.empty() ? "" : " × ", l.count, " ", name_of(l.kind), counted ? "s" : "");
-    }
+    for (const NestLevel& l : nest.levels) text += (text.empty() ? "" : " × ") + level_text(l);
     return text.empty() ? count_text(nest.mesh.world, "GPU")
                         : sentence(text, " = ", count_text(nest.mesh.world, "GPU"));
 }
 
-bool is_matrix(const NestChildren& siblings, std::int64_t i) {
-    const auto at = static_cast<std::size_t>(i);
-    if (at >= siblings.items.size()) return false;
-    return siblings.kind == NestKind::tensor
-           || (siblings.kind == NestKind::layer && siblings.items[at].layer < 0);
+int tensor_at(const Nest& nest, std::span<const std::int64_t> path) {
+    if (path.size() != nest.levels.size() + 2) return -1;
+    const NestChildren siblings = children_of(nest, path.first(path.size() - 1));
+    const auto i = static_cast<std::size_t>(path.back());
+    return i < siblings.items.size() ? siblings.items[i].tensors.front() : -1;
 }
 
-std::vector<int> tensors_at(const Nest& nest, std::span<const std::int64_t> path) {
-    if (path.size() <= nest.levels.size()) return {};
-    NestChildren siblings = children_of(nest, path.first(path.size() - 1));
-    if (!is_matrix(siblings, path.back())) return {};
-    return std::move(siblings.items[path.back()].tensors);
+NestPiece piece_of(const Nest& nest, int tensor, std::int64_t rank) {
+    const Placement& kept = nest.kept[tensor];
+    NestPiece piece{part_of(nest.plan, nest.mesh, nest.tensors[tensor], rank),
+                    part_of(nest.plan, nest.mesh, kept, rank), 1, 1};
+    for (const Axis axis : all_of<Axis>()) {
+        if (axis == Axis::pp) continue;
+        const AxisPlacement& on = kept.on(axis);
+        if (on.spread == Spread::cut) piece.parts *= on.parts;
+        piece.copies *= on.copies();
+    }
+    if (parameter_copies_of(nest.plan, nest.mesh).stage_across) piece.copies *= 2;
+    return piece;
 }
 
 namespace {
@@ -260,33 +211,29 @@ std::string short_range(const Range& r) {
     return r.size() == 1 ? with_commas(r.begin) : with_commas(r.begin) + "–" + with_commas(r.end - 1);
 }
 
-std::vector<std::string> cut_sentences(const Nest& nest, std::span<const int> tensors, std::int64_t rank) {
-    std::vector<std::string> out;
-    for (const int i : tensors) {
-        const Placement& p = nest.tensors[i];
-        const Part part = part_of(nest.plan, nest.mesh, p, rank);
-        std::string s(name_of(p.id));
-        s += ", " + with_commas(p.shape[1]) + " × " + with_commas(p.shape[2]);
-        if (p.dims[0] == Dim::experts && p.shape[0] > 1) {
-            s += " in each of " + with_commas(p.shape[0]) + " experts";
-            if (p.on(Axis::ep).spread == Spread::cut) s += ": experts " + short_range(part.box[0]);
-        }
-        const AxisPlacement& tp = p.on(Axis::tp);
-        const std::string name = p.expert ? "etp" : "tp";
-        if (tp.size > 1 && tp.spread == Spread::cut) {
-            const bool rows = tp.dim == Dim::rows;
-            s += std::string(rows ? ": rows " : ": columns ") + short_range(part.box[rows ? 1 : 2]) + ", "
-                 + name + " " + with_commas(coordinate_on(nest, p, rank, Axis::tp)) + " of "
-                 + with_commas(tp.size);
-            if (tp.copies() > 1) s += ", shared by " + with_commas(tp.copies());
-        } else if (tp.size > 1) {
-            s += ": copied on all " + with_commas(tp.size) + " of " + name;
-        } else if (!(p.dims[0] == Dim::experts && p.shape[0] > 1)) {
-            s += ": whole on this GPU";
-        }
-        out.push_back(std::move(s));
+std::string cut_sentence(const Nest& nest, int tensor, std::int64_t rank) {
+    const Placement& p = nest.tensors[tensor];
+    const Part part = part_of(nest.plan, nest.mesh, p, rank);
+    const bool dealt = p.dims[0] == Dim::experts && p.shape[0] > 1;
+    std::string s(name_of(p.id));
+    s += ", " + with_commas(p.shape[1]) + " × " + with_commas(p.shape[2]);
+    if (dealt) {
+        s += " in each of " + with_commas(p.shape[0]) + " experts";
+        if (p.on(Axis::ep).spread == Spread::cut) s += ": experts " + short_range(part.box[0]);
     }
-    return out;
+    const AxisPlacement& tp = p.on(Axis::tp);
+    const std::string name(axis_name(p, Axis::tp));
+    if (tp.size > 1 && tp.spread == Spread::cut) {
+        const bool rows = tp.dim == Dim::rows;
+        s += std::string(rows ? ": rows " : ": columns ") + short_range(part.box[rows ? 1 : 2]) + ", " + name
+             + " " + with_commas(coordinate_on(nest, p, rank, Axis::tp)) + " of " + with_commas(tp.size);
+        if (tp.copies() > 1) s += ", shared by " + with_commas(tp.copies());
+    } else if (tp.size > 1) {
+        s += ": copied on all " + with_commas(tp.size) + " of " + name;
+    } else if (!dealt) {
+        s += ": whole on this GPU";
+    }
+    return s;
 }
 
 namespace {

@@ -1,5 +1,5 @@
 // Shows the plan as boxes in boxes: cluster, replicas, stages, the GPUs of a stage, a GPU's layers, a layer's
-// blocks, a block's tensors. Each axis is a level. Nothing is listed: a box is found from its path.
+// matrices. Each axis is a level. Nothing is listed: a box is found from its path.
 #pragma once
 
 #include "core/base/explain.h"
@@ -27,7 +27,6 @@ enum class NestKind : std::uint8_t {
     ep,
     etp,
     layer,
-    block,
     tensor,
     none
 };
@@ -45,14 +44,12 @@ struct NestLevel {
     std::int64_t stride = 1;  // from a box to its neighbour, in ranks
 };
 
-// Describes a child inside a GPU: a layer (embedding and head among them), a block of a layer, a tensor.
+// Describes a child inside a GPU: a layer (embedding and head among them), or a matrix.
 struct NestItem {
-    std::string label;        // "layer 33", "attention", "wqkv"
-    double weight = 1;        // numbers that the GPU holds of it; a layer's is 1
-    std::int64_t layer = -1;  // of the model; -1: embedding or head
-    Place place = Place::every_layer;
-    LayerMask types = 0;       // the layer's type, as a mask; 0: embedding or head
-    std::vector<int> tensors;  // indices into Nest::tensors
+    std::string label;         // "layer 33", "attention.q"
+    double bytes = 0;          // that the GPU keeps of it between steps; a layer's norms are counted in
+    std::int64_t layer = -1;   // of the model; -1: embedding or head
+    std::vector<int> tensors;  // its matrices: indices into Nest::tensors
 };
 
 // This is the path of a box: the index of the child at each level from the cluster down.
@@ -64,10 +61,10 @@ struct Nest {
     Fold fold = Fold::dense;
     std::vector<NestLevel> levels;   // outermost first; counts multiply to the world
     std::vector<Placement> tensors;  // parameters while the layer runs
+    std::vector<Placement> kept;     // the same between steps
 };
-// Nests dp_replicate, dp_shard, pp, cp, tp from the outside in, for any order of ranks: the boxes show which
-// part of the model each has. For the experts it is edp, pp, ep, etp, where the mesh has experts; else the
-// dense fold.
+// Nests the axes in the plan's own order of ranks, so that the ranks in a box are the nearest to each other.
+// For the experts the axes are edp, pp, ep, etp, where the mesh has experts; else the dense fold.
 [[nodiscard]] Nest nest_of(const Plan& plan, const Mesh& mesh, Fold fold = Fold::dense);
 
 struct NestChildren {
@@ -82,21 +79,29 @@ struct NestChildren {
 [[nodiscard]] NestPath path_of_rank(const Nest& nest, std::int64_t rank);
 // Returns the part of the path whose steps exist: a plan's change may remove some.
 [[nodiscard]] NestPath legal_path(const Nest& nest, std::span<const std::int64_t> path);
-// Returns "replica 3", "tp 2", "layer 33", "wqkv".
+// Returns "replica 3", "tp 2", "layer 33", "attention.q".
 [[nodiscard]] std::string step_label(const Nest& nest, std::span<const std::int64_t> path);
+// Returns "128 replicas", "8 tp".
+[[nodiscard]] std::string level_text(const NestLevel& level);
 // Returns "16 replicas × 8 stages × 8 tp = 1,024 GPUs".
 [[nodiscard]] std::string product_text(const Nest& nest);
-// Returns true if child `i` of a GPU or of a box in it is one matrix, with nothing in it: a tensor, and the
-// embedding and the head, which have no blocks.
-[[nodiscard]] bool is_matrix(const NestChildren& siblings, std::int64_t i);
-// Returns the tensors that a path ends at; empty for a path that ends above one.
-[[nodiscard]] std::vector<int> tensors_at(const Nest& nest, std::span<const std::int64_t> path);
+// Returns the tensor that a path ends at, as an index into Nest::tensors; -1 for a path that ends above one.
+[[nodiscard]] int tensor_at(const Nest& nest, std::span<const std::int64_t> path);
+
+// Says what a GPU has of one tensor of one layer.
+struct NestPiece {
+    Part part;                // while the layer runs
+    Part kept;                // between steps: less of it where data parallelism cuts the weights too
+    std::int64_t parts = 1;   // that the whole tensor is cut into between steps
+    std::int64_t copies = 1;  // GPUs that keep the same part between steps, this one among them
+};
+// `tensor` is an index into Nest::tensors.
+[[nodiscard]] NestPiece piece_of(const Nest& nest, int tensor, std::int64_t rank);
 
 // Returns "0–2,047", or "7" where it is one.
 [[nodiscard]] std::string short_range(const Range& r);
-// Returns "wq, 8,192 × 8,192: rows 0–1,023, tp 0 of 8" for each of the tensors.
-[[nodiscard]] std::vector<std::string> cut_sentences(const Nest& nest, std::span<const int> tensors,
-                                                     std::int64_t rank);
+// Returns "attention.q, 8,192 × 8,192: rows 0–1,023, tp 0 of 8".
+[[nodiscard]] std::string cut_sentence(const Nest& nest, int tensor, std::int64_t rank);
 
 // Finds which rectangles of a tensor each holder has, in index units: the Shards view draws them.
 

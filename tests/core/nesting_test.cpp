@@ -1,11 +1,14 @@
+#include "core/evaluate.h"
 #include "core/io/presets.h"
 #include "core/sharding/placement.h"
+#include "tests/near.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 
 using namespace pentamesh;
+using pentamesh::test::near;
 
 namespace {
 
@@ -51,7 +54,7 @@ TEST_CASE("the levels' counts multiply to the world, and every rank is in one bo
     }
 }
 
-TEST_CASE("inside a GPU are its layers, their blocks and one projection for queries, keys and values") {
+TEST_CASE("inside a GPU are its layers and their matrices") {
     const Nest n = nest_for("zoom-1024");
     NestPath path = path_of_rank(n, 0);
     const NestChildren layers = children_of(n, path);
@@ -59,24 +62,23 @@ TEST_CASE("inside a GPU are its layers, their blocks and one projection for quer
     CHECK(layers.items.front().label == "embedding");
     CHECK(layers.items[1].label == "layer 0");
     CHECK(layers.count == 1 + 10);  // 80 layers over 8 stages, and the embedding
-    path.insert(path.end(), {1, 0, 0});
-    CHECK(step_label(n, std::span(path).first(5)) == "attention");
-    CHECK(step_label(n, path) == "wqkv");
-    CHECK(tensors_at(n, path).size() == 3);
+    path.push_back(1);
+    CHECK(tensor_at(n, path) == -1);
+    CHECK(children_of(n, path).count == 7);  // q, k, v, output, gate, up, down
+    path.push_back(0);
+    CHECK(step_label(n, path) == "attention.q");
+    CHECK(n.tensors[tensor_at(n, path)].id == TensorId::attention_q);
     CHECK(children_of(n, path).count == 0);
 }
 
-TEST_CASE("the embedding and the head are one matrix each, with their cut, and have no blocks") {
+TEST_CASE("the embedding and the head have one matrix each") {
     const Nest n = nest_for("zoom-1024");
     for (const bool last : {false, true}) {
         NestPath path = path_of_rank(n, last ? n.mesh.world - 1 : 0);
         const NestChildren layers = children_of(n, path);
         path.push_back(last ? layers.count - 1 : 0);
         CHECK(step_label(n, path) == (last ? "head" : "embedding"));
-        CHECK(is_matrix(layers, path.back()));
-        CHECK_FALSE(is_matrix(layers, 1));
-        REQUIRE(tensors_at(n, path).size() == 1);
-        CHECK(children_of(n, path).count == 0);
+        CHECK(children_of(n, path).count == 1);
     }
 }
 
@@ -116,15 +118,47 @@ TEST_CASE("folded for the experts, the same ranks nest as edp, stages, ep and et
     CHECK(nest_of(dense, build_mesh(dense), Fold::experts).fold == Fold::dense);
 }
 
-TEST_CASE("a layer with experts has them as a block, and larger than its attention") {
-    const Nest n = nest_for("mixtral-8x7b-ep");
-    NestPath path = path_of_rank(n, 0);
-    path.push_back(1);
-    const NestChildren blocks = children_of(n, path);
-    REQUIRE(blocks.count == 3);
-    CHECK(blocks.items[0].label == "attention");
-    CHECK(blocks.items[2].label == "experts");
-    CHECK(blocks.items[2].weight > blocks.items[0].weight);
+TEST_CASE("a layer's bytes are those of its matrices and norms, and all layers' are those of the memory") {
+    for (const char* preset :
+         {"zoom-1024", "llama-3.1-405b-16k", "mixtral-8x7b-ep", "hsdp-64", "moe-nvl72"}) {
+        CAPTURE(preset);
+        const Plan plan = Presets(std::filesystem::path(SOURCE_DIR) / "presets").plan(preset);
+        const Evaluation e = evaluate(plan, {.timeline = false});
+        const Nest n = nest_of(plan, e.mesh);
+        NestPath path = path_of_rank(n, 0);
+        double all = 0;
+        for (const NestItem& item : children_of(n, path).items) all += item.bytes;
+        CHECK(all == near(e.memory.stage[0].parameters, 1e-9));
+        path.push_back(1);
+        double matrices = 0;
+        for (const NestItem& item : children_of(n, path).items) matrices += item.bytes;
+        CHECK(matrices > 0);
+        CHECK(matrices <= children_of(n, path_of_rank(n, 0)).items[1].bytes);
+    }
+}
+
+TEST_CASE("a piece says on how many GPUs the same part is, and into how many parts the tensor is cut") {
+    for (const char* preset : {"mesh-8", "hsdp-64", "mixtral-8x7b-ep", "llama-3-70b-3d", "gpt-175b-a100"}) {
+        CAPTURE(preset);
+        const Nest n = nest_for(preset);
+        const std::int64_t rank = n.mesh.world / 3;
+        for (int i = 0; i < static_cast<int>(n.kept.size()); ++i) {
+            const Placement& p = n.kept[i];
+            const NestPiece piece = piece_of(n, i, rank);
+            if (!piece.kept.held || p.place == Place::embedding || p.place == Place::head) continue;
+            CAPTURE(name_of(p.id));
+            std::int64_t same = 0;
+            for (std::int64_t r = 0; r < n.mesh.world; ++r) {
+                if (dense_coordinates(n.mesh, r)[Axis::pp] != dense_coordinates(n.mesh, rank)[Axis::pp])
+                    continue;
+                const Part other = part_of(n.plan, n.mesh, p, r);
+                if (other.held && other.box == piece.kept.box && other.flat == piece.kept.flat) ++same;
+            }
+            CHECK(piece.copies == same);
+            const double whole = static_cast<double>(p.shape[0] * p.shape[1] * p.shape[2]);
+            CHECK(static_cast<double>(piece.kept.numbers * piece.parts) == near(whole, 1e-2));
+        }
+    }
 }
 
 TEST_CASE("a path is kept as far as it exists when the plan changes") {

@@ -250,19 +250,6 @@ TEST_CASE("an axis of the communication view is the one that the mesh colours") 
     CHECK(d.shell.selection().group == GroupKind::pp);
 }
 
-TEST_CASE("the zoom's button leads out of a box") {
-    Driver d("zoom-1024");
-    d.press({.key = Key::n2, .shift = true});
-    const auto place = [&] { return d.drawn("zoom.crumb", 1); };
-    REQUIRE_FALSE(place());
-    d.press({Key::enter});
-    d.rest();  // the flight
-    REQUIRE(place());
-    REQUIRE(d.click("zoom.out"));
-    d.rest();
-    CHECK_FALSE(place());
-}
-
 TEST_CASE("a plan is saved from the question at the end, and the dialog's button saves under a name") {
     const std::filesystem::path folder = std::filesystem::temp_directory_path() / "pentamesh-press-test";
     std::filesystem::remove_all(folder);

@@ -134,17 +134,6 @@ TEST_CASE("the timeline's curve sets the cursor, a second schedule stands beside
     CHECK(d.shell.views().timeline.choice.slow.any());
 }
 
-TEST_CASE("a crumb of the zoom leads back to the whole") {
-    Driver d("zoom-1024");
-    d.press({.key = Key::n2, .shift = true});
-    d.press({Key::enter});
-    d.rest();
-    REQUIRE(d.drawn("zoom.crumb", 1));
-    REQUIRE(d.click("zoom.crumb", 0));
-    d.rest();
-    CHECK_FALSE(d.drawn("zoom.crumb", 1));
-}
-
 TEST_CASE("the glossary's card closes, and its entries lead to each other") {
     Driver d("mesh-8");
     d.press({.key = Key::g, .ctrl = true});

@@ -199,7 +199,7 @@ ViewSheet sheet_around(const Scene& scene, ViewId view, const PictureRequest& re
 }
 
 // Returns the screen of the request; without one, that of a new window with the request's selection.
-Screen screen_of(const PictureRequest& request, const Plan& plan, const Evaluation& evaluation) {
+Screen screen_of(const PictureRequest& request, const Evaluation& evaluation) {
     if (request.screen) {
         Screen screen = *request.screen;
         if (request.run) screen.run = request.run;
@@ -221,8 +221,6 @@ Screen screen_of(const PictureRequest& request, const Plan& plan, const Evaluati
         screen.selection.rank = request.rank;
         screen.selection.topic = Selection::Topic::rank;
     }
-    if (request.rank >= 0 && request.rank < evaluation.mesh.world)
-        show_rank(screen.views.zoom, plan, evaluation.mesh, request.rank);
     return screen;
 }
 
@@ -389,7 +387,7 @@ std::string draw_picture(const Presets& presets, const Plan& plan, const Picture
     surface.record_text(request.text_runs != nullptr);
     Window window(presets, plan, {});
     window.evaluate();
-    Screen screen = screen_of(request, plan, window.evaluation);
+    Screen screen = screen_of(request, window.evaluation);
     // The window searches in the background; here the search is done before the first frame.
     if (shows(ViewId::search, request, screen) && window.evaluation.valid)
         search_to_the_end(plan, screen.views.search);

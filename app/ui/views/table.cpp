@@ -19,7 +19,7 @@ constexpr KeyHelp kMapKeys[] = {{"[  ]", "previous, next axis of the mesh, the m
                                 {"Space, left, right", "play the race of the wires, a step back, on"}};
 constexpr KeyHelp kLayerKeys[] = {{"Space, P", "play or pause the layer"},
                                   {",  .", "a step of the layer back, on, where it fills the window"}};
-constexpr KeyHelp kZoomKeys[] = {{"Enter, Backspace", "into a box of the zoom, out of it"}};
+constexpr KeyHelp kZoomKeys[] = {{"Enter, Backspace", "a column of the zoom fills the view, back"}};
 constexpr KeyHelp kSearchKeys[] = {{"click, Shift+click", "open a layout of the search, compare it"}};
 constexpr KeyHelp kScaleKeys[] = {{"click", "make a value of the chart the plan's"}};
 constexpr KeyHelp kTimelineKeys[] = {{"press on the ruler", "set the timeline's cursor"}};
@@ -43,11 +43,13 @@ std::uint64_t highlighted_stage(const Hover& hover, const ViewStates&) {
     return static_cast<std::uint64_t>(hover.stage + 1) << 40U;
 }
 
-// Names the axis whose row is under the mouse; the table of the mesh names the GPU too, whose rows it marks.
+// Names the axis whose row is under the mouse; the table of the mesh and the zoom name the GPU too, whose
+// rows and boxes they mark, and the zoom the stage.
 std::uint64_t highlighted_groups_of(const Hover& hover, const ViewStates& states) {
-    const bool table = states.as_data[static_cast<std::size_t>(ViewId::mesh)];
+    const bool marks = states.mesh.zooms || states.as_data[static_cast<std::size_t>(ViewId::mesh)];
     return (hover.group ? static_cast<std::uint64_t>(*hover.group) + 1 : 0) << 56U
-           ^ (table ? static_cast<std::uint64_t>(hover.rank + 1) : 0) << 20U;
+           ^ (states.mesh.zooms ? highlighted_stage(hover, states) : 0)
+           ^ (marks ? static_cast<std::uint64_t>(hover.rank + 1) : 0);
 }
 
 void pick_operation(Scene& scene, const ViewRow& row) {
@@ -285,7 +287,7 @@ static_assert(table_is_whole(), "each row has an id, a name, a title, help, a ke
 constexpr NamedPage kNamedPages[] = {
     {.name = "zoom",
      .title = "Mesh: zoom",
-     .help = "What lies inside what, from the cluster down to a matrix?",
+     .help = "Where is one tensor's piece?",
      .view = ViewId::mesh,
      .page = kZoomPage,
      .key = {.key = Key::n2, .shift = true},
@@ -384,7 +386,6 @@ void stand_still(ViewStates& states) {
     states.layer.playing = false, states.layer.part = 1;
     states.comm.ring.played.playing = states.map.race.played.playing = states.step.stragglers.played.playing =
         false;
-    if (states.zoom.begun_s >= 0) states.zoom.camera = states.zoom.to;
     states.zoom.begun_s = -1;
 }
 

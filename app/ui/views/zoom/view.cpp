@@ -3,9 +3,9 @@
 #include "app/tables/plan_tables.h"
 #include "app/ui/kit/data_table.h"
 #include "app/ui/kit/format.h"
-#include "core/sharding/placement.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -13,10 +13,7 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr double kFlight_s = 0.25, kTourFlight_s = 1.1, kTourRest_s = 0.5;
-constexpr double kFills = 0.95;     // of the scale at which a box fits: then one is inside it
-constexpr double kMostZoom = 4;     // beyond a box that fits, where there is nothing inside it
-constexpr float kLeastPicked = 12;  // pixels of a box that a click means
+constexpr double kFlight_s = 0.25, kTourFlight_s = 1.1, kTourRest_s = 0.7;
 
 bool flying(const ZoomViewState& s) {
     return s.begun_s >= 0;
@@ -26,165 +23,157 @@ Fold fold_of(const Scene& scene) {
     return scene.selection.expert() && scene.evaluation.mesh.has_experts ? Fold::experts : Fold::dense;
 }
 
-// The other fold is entered where this one was left: at the same GPU, or at the cluster.
-void refold(const Scene& scene, ZoomViewState& s) {
-    const std::size_t levels = s.nest->levels.size();
-    if (s.path.size() < levels) {
-        s.path.clear();
-        return;
-    }
-    NestPath path = path_of_rank(nest_of(scene.plan, scene.evaluation.mesh, fold_of(scene)),
-                                 first_rank_of(*s.nest, s.path));
-    path.insert(path.end(), s.path.begin() + static_cast<std::ptrdiff_t>(levels), s.path.end());
-    s.path = std::move(path);
+std::int64_t followed_rank(const Scene& scene, const ZoomViewState& s) {
+    const std::int64_t chosen = chosen_rank(scene);
+    return std::clamp<std::int64_t>(chosen >= 0 ? chosen : s.rank, 0, scene.evaluation.mesh.world - 1);
 }
 
-void keep(const Scene& scene, Rect room, ZoomViewState& s, std::uint64_t revision) {
-    const Fold fold = fold_of(scene);
-    const NestOf* was = s.nest.key();
-    if (was != nullptr && was->revision == revision && was->fold != fold) refold(scene, s);
-    const bool made = s.nest.update({revision, fold, {room.w, room.h}}, [&] {
-        return place_boxes(nest_of(scene.plan, scene.evaluation.mesh, fold), room.w / std::max(1.0f, room.h));
-    });
-    if (!made) return;
-    s.path = legal_path(*s.nest, s.path);
-    s.cursor = -1;
-    s.camera = fitting(room, box_of(*s.nest, s.path));
-    s.begun_s = -1;
+bool has(const NestItem& item, int tensor) {
+    return std::ranges::find(item.tensors, tensor) != item.tensors.end();
 }
 
-// The way to what is shown is large, then the keyboard's child, the selected GPU's way, and what was large
-// before.
-void choose_lead(const Scene& scene, ZoomViewState& s) {
-    const std::size_t levels = s.nest->levels.size();
-    const auto goes_on = [&](const NestPath& deeper, const NestPath& path) {
-        return path.size() < deeper.size() && leads_to(path, deeper);
+// Returns where the chosen layer stands among those of the GPU; the first layer where it has none like it.
+std::size_t item_of(const std::vector<NestItem>& items, std::int64_t layer) {
+    const auto is_layer = [](const NestItem& item) { return item.layer >= 0; };
+    const auto first = static_cast<std::size_t>(std::ranges::find_if(items, is_layer) - items.begin());
+    const auto layers = std::ranges::count_if(items, is_layer);
+    if (layer == ZoomViewState::kEmbedding && items.front().layer < 0) return 0;
+    if (layer == ZoomViewState::kHead && items.back().layer < 0) return items.size() - 1;
+    if (layers == 0) return 0;
+    return first + static_cast<std::size_t>(std::clamp<std::int64_t>(layer, 0, layers - 1));
+}
+
+std::int64_t layer_of(const std::vector<NestItem>& items, std::size_t item) {
+    if (items[item].layer < 0) return item == 0 ? ZoomViewState::kEmbedding : ZoomViewState::kHead;
+    const auto before = items.begin() + static_cast<std::ptrdiff_t>(item);
+    return std::count_if(items.begin(), before, [](const NestItem& i) { return i.layer >= 0; });
+}
+
+// Returns the matrix that is shown first: the experts' first in their fold, the output of attention in the
+// dense one.
+int first_tensor(const Nest& nest, const NestItem& item) {
+    const auto find = [&](auto&& wanted) {
+        const auto it = std::ranges::find_if(item.tensors, [&](int i) { return wanted(nest.tensors[i]); });
+        return it != item.tensors.end() ? *it : -1;
     };
-    NestPath lead = s.path;
-    lead.resize(std::min(lead.size(), levels));
-    if (s.path.size() < levels && s.cursor >= 0) lead.push_back(s.cursor);
-    const NestPath way = selected_path(scene, s);
-    while (lead.size() < levels) {
-        const std::size_t k = lead.size();
-        const std::int64_t last = s.nest->levels[k].count - 1;
-        lead.push_back(goes_on(way, lead) ? way[k] : goes_on(s.lead, lead) ? std::min(s.lead[k], last) : 0);
-    }
-    s.lead = std::move(lead);
+    const bool experts = nest.fold == Fold::experts;
+    int found =
+        find([&](const Placement& p) { return experts ? p.expert : p.id == TensorId::attention_output; });
+    if (found < 0) found = find([&](const Placement& p) { return p.expert == experts; });
+    return found >= 0 ? found : item.tensors.front();
 }
 
-// Along a flight the scale grows evenly in its logarithm, and the fixed point stays where it is.
-void fly_on(Ui& ui, Rect room, ZoomViewState& s) {
-    if (!flying(s)) return;
+// Follows what is chosen, here or elsewhere: the GPU, its layer, the tensor. The fold decides between a
+// tensor of the experts and one of the dense mesh.
+void follow(const Scene& scene, ZoomViewState& s, std::uint64_t revision) {
+    const NestOf of{revision, fold_of(scene)};
+    if (s.nest.update(of, [&] { return nest_of(scene.plan, scene.evaluation.mesh, of.fold); })) {
+        const auto columns = static_cast<int>(s.nest->levels.size() + kZoomInside);
+        s.filled = std::min(s.filled, columns - 1), s.column = std::min(s.column, columns - 1);
+        s.begun_s = -1;
+    }
+    const Nest& nest = *s.nest;
+    s.rank = followed_rank(scene, s);
+    s.layers.update({of, s.rank}, [&] { return children_of(nest, path_of_rank(nest, s.rank)); });
+    const std::vector<NestItem>& items = s.layers->items;
+    if (items.empty()) return;
+    const Selection& sel = scene.selection;
+    int wanted = sel.tensor >= 0 && sel.activation < 0 ? sel.tensor : s.tensor;
+    const bool known = wanted >= 0 && wanted < static_cast<int>(nest.tensors.size());
+    if (!known || nest.tensors[wanted].expert != (nest.fold == Fold::experts)) wanted = -1;
+    s.item = item_of(items, s.layer);
+    // A layer like the chosen one need not have the tensor: the first that has it is shown, if there is one.
+    const auto fits = [&](const NestItem& item) {
+        if (wanted >= 0) return has(item, wanted);
+        return nest.fold == Fold::dense || nest.tensors[first_tensor(nest, item)].expert;
+    };
+    if (!fits(items[s.item])) {
+        const auto other = std::ranges::find_if(items, fits);
+        if (other != items.end()) s.item = static_cast<std::size_t>(other - items.begin());
+    }
+    s.tensor = wanted >= 0 && has(items[s.item], wanted) ? wanted : first_tensor(nest, items[s.item]);
+    s.facts.update({of, s.rank, s.item, s.tensor},
+                   [&] { return zoom_facts(scene, nest, *s.layers, s.rank, s.item, s.tensor); });
+}
+
+// Fills the view with a column; -1: all columns are shown.
+void fly(Ui& ui, ZoomViewState& s, int column) {
+    s.filled = column;
+    if (column >= 0) s.column = column;
+    s.from.clear();
+    for (const ZoomColumn& c : s.columns) s.from.push_back(c.place);
+    s.lasts_s = s.tours ? kTourFlight_s : kFlight_s;
+    s.begun_s = ui.state().reduced_motion ? -1 : ui.frame().time_s;
+    ui.state().wants_frame = true;
+}
+
+// Returns how far the flight has come; it ends there.
+double flown(Ui& ui, ZoomViewState& s) {
+    if (!flying(s)) return 1;
     const double t = std::clamp((ui.frame().time_s - s.begun_s) / s.lasts_s, 0.0, 1.0);
-    const double eased = 1 - (1 - t) * (1 - t) * (1 - t);
-    const double scale = s.from.scale * std::pow(s.to.scale / s.from.scale, eased);
-    const double a = 1 / s.from.scale, b = 1 / s.to.scale;
-    const double way = std::abs(a - b) < 1e-9 * a ? eased : (1 / scale - a) / (b - a);
-    const auto center = [&](const ZoomCamera& c, double extent, double from) {
-        return from + extent / c.scale / 2;
-    };
-    const double x = center(s.from, room.w, s.from.x) * (1 - way) + center(s.to, room.w, s.to.x) * way;
-    const double y = center(s.from, room.h, s.from.y) * (1 - way) + center(s.to, room.h, s.to.y) * way;
-    s.camera = {x - room.w / scale / 2, y - room.h / scale / 2, scale};
     if (t >= 1)
-        s.camera = s.to, s.begun_s = -1;
+        s.begun_s = -1;
     else
         ui.state().wants_frame = true;
+    return 1 - (1 - t) * (1 - t) * (1 - t);
 }
 
-// Sets the path to the deepest box around the room's middle that fills enough of it: the breadcrumbs show it
-// after the wheel or a drag.
-void follow_camera(Rect room, ZoomViewState& s) {
-    NestPath path;
-    NestBox box{0, 0, s.nest->aspect, 1};
-    const double x = s.camera.x + room.w / s.camera.scale / 2, y = s.camera.y + room.h / s.camera.scale / 2;
-    const NestPath at = path_at(s, room, room.center(), 8);
-    for (const std::int64_t step : at) {
-        const NestBox child = child_box(placed_children(*s.nest, path, box, lead_in(s, path)), box, step);
-        if (!child.contains(x, y) || s.camera.scale < kFills * fitting(room, child).scale) break;
-        path.push_back(step);
-        box = child;
+std::size_t count_in(const ZoomViewState& s, std::size_t column) {
+    const std::size_t levels = s.nest->levels.size();
+    if (column < levels) return static_cast<std::size_t>(s.nest->levels[column].count);
+    if (column == levels) return s.layers->items.size();
+    return column == levels + 1 ? s.layers->items[s.item].tensors.size() : 1;
+}
+
+std::size_t taken_in(const ZoomViewState& s, std::size_t column) {
+    const std::size_t levels = s.nest->levels.size();
+    if (column < levels) return static_cast<std::size_t>(path_of_rank(*s.nest, s.rank)[column]);
+    if (column == levels) return s.item;
+    const std::vector<int>& tensors = s.layers->items[s.item].tensors;
+    return column > levels + 1
+               ? 0
+               : static_cast<std::size_t>(std::ranges::find(tensors, s.tensor) - tensors.begin());
+}
+
+// Takes the i-th thing of a column, in every view: a GPU and its stage, a layer, a tensor.
+void take(Scene& scene, ZoomViewState& s, std::size_t column, std::size_t i) {
+    const Nest& nest = *s.nest;
+    const std::size_t levels = nest.levels.size();
+    Selection& sel = scene.selection;
+    s.column = static_cast<int>(column);
+    if (column <= levels && sel.rank != s.rank) sel.pick_rank(s.rank);
+    if (column < levels) {
+        const NestLevel& level = nest.levels[column];
+        sel.pick_rank(rank_with(nest, s.rank, column, static_cast<std::int64_t>(i)));
+        sel.show_mesh(nest.fold == Fold::experts);
+        if (level.kind == NestKind::stage) sel.stage = static_cast<int>(i);
+        sel.choose(level.group);
+        return;
     }
-    if (path == s.path) return;
-    s.path = std::move(path);
-    s.cursor = -1;
-    // A box of the map that is entered becomes the large one: the camera goes with it.
-    const NestBox large = box_of(*s.nest, s.path);
-    s.camera.x = large.x + (s.camera.x - box.x) * large.w / box.w;
-    s.camera.y = large.y + (s.camera.y - box.y) * large.h / box.h;
-    s.camera.scale *= box.w / large.w;
-}
-
-void move_camera(Ui& ui, Rect room, ZoomViewState& s, const Hit& hit) {
-    const ZoomCamera all = fitting(room, {0, 0, s.nest->aspect, 1});
-    bool moved = false;
-    if (const float by = ui.take_wheel(room); by != 0) {
-        const NestPath at = path_at(s, room, ui.frame().mouse, 1);
-        const double most = fitting(room, box_of(*s.nest, at)).scale * kMostZoom;
-        const double next = held_between(s.camera.scale * std::pow(1.3, by), all.scale, most);
-        const double mx = ui.frame().mouse.x - room.x, my = ui.frame().mouse.y - room.y;
-        s.camera.x += mx / s.camera.scale - mx / next;
-        s.camera.y += my / s.camera.scale - my / next;
-        s.camera.scale = next;
-        s.begun_s = -1;
-        moved = true;
+    const std::vector<NestItem>& items = s.layers->items;
+    if (column == levels) {
+        s.layer = layer_of(items, i);
+        const bool kept = has(items[i], s.tensor);
+        s.tensor = kept ? s.tensor : first_tensor(nest, items[i]);
+        if (sel.tensor >= 0) sel.tensor = s.tensor, sel.activation = -1;
+    } else if (column == levels + 1) {
+        s.layer = layer_of(items, s.item);
+        s.tensor = sel.tensor = items[s.item].tensors[i];
+        sel.activation = -1;
+        sel.tensor_state = TensorState::parameters;
+        sel.topic = Selection::Topic::tensor;
     }
-    if (hit.held && (std::abs(hit.drag.x) + std::abs(hit.drag.y) > 4 || s.panning)) {
-        if (!s.panning) s.pan_start = s.camera;
-        s.panning = moved = true;
-        s.begun_s = -1;
-        s.camera.x = s.pan_start.x - hit.drag.x / s.camera.scale;
-        s.camera.y = s.pan_start.y - hit.drag.y / s.camera.scale;
-    } else if (!hit.held) {
-        s.panning = false;
-    }
-    if (!moved) return;
-    // The cluster stays in view: its middle is the room's at the widest, else the room's middle is in it.
-    const double half_w = room.w / s.camera.scale / 2, half_h = room.h / s.camera.scale / 2;
-    const auto held = [](double center, double half, double extent) {
-        return half * 2 >= extent ? extent / 2 : std::clamp(center, 0.0, extent);
-    };
-    s.camera.x = held(s.camera.x + half_w, half_w, s.nest->aspect) - half_w;
-    s.camera.y = held(s.camera.y + half_h, half_h, 1) - half_h;
-    follow_camera(room, s);
+    sel.show_mesh(scene.evaluation.mesh.has_experts && nest.tensors[s.tensor].expert);
 }
 
-// A click or the cursor on a box selects its first GPU, and its stage, in every view.
-void select(Scene& scene, const ZoomViewState& s, const NestPath& path) {
-    if (path.empty()) return;
-    const std::size_t depth = std::min(path.size(), s.nest->levels.size());
-    scene.selection.pick_rank(first_rank_of(*s.nest, path));
-    scene.selection.show_mesh(s.nest->fold == Fold::experts);
-    for (std::size_t i = 0; i < depth; ++i)
-        if (s.nest->levels[i].kind == NestKind::stage) scene.selection.stage = static_cast<int>(path[i]);
-    if (depth > 0) scene.selection.choose(s.nest->levels[depth - 1].group);
-}
-
-void enter(Ui& ui, Rect room, ZoomViewState& s, std::int64_t child) {
-    NestPath to = s.path;
-    to.push_back(child);
-    fly(ui, room, s, std::move(to));
-}
-
-void leave(Ui& ui, Rect room, ZoomViewState& s) {
-    NestPath to = s.path;
-    const std::int64_t from = to.back();
-    to.pop_back();
-    fly(ui, room, s, std::move(to), from);
-}
-
-// Returns the child that is entered without a choice: on the way to the selected GPU, else the first.
-std::int64_t child_on_the_way(const Scene& scene, const ZoomViewState& s, const NestChildren& inside) {
-    const NestPath way = selected_path(scene, s);
-    return s.path.size() < way.size() && leads_to(s.path, way) ? way[s.path.size()] : first_to_enter(inside);
-}
-
-// Flies on where a flight has ended: a level deeper, from the deepest back to the whole, and then it is over.
-void tour(Ui& ui, Rect room, Scene& scene, ZoomViewState& s) {
+// Flies on where a flight has ended: a column deeper, from the deepest back to all of them, and then it is
+// over.
+void tour(Ui& ui, Scene& scene, ZoomViewState& s) {
     if (s.tour_asked) {
         s.tour_asked = false;
         s.tours = !ui.state().reduced_motion && !ui.state().for_picture;
-        if (s.tours) fly(ui, room, s, {});
+        s.rests_until_s = ui.frame().time_s + kTourFlight_s;
+        if (s.tours) fly(ui, s, -1);
     }
     if (!s.tours) return;
     ui.state().wants_frame = true;
@@ -194,99 +183,136 @@ void tour(Ui& ui, Rect room, Scene& scene, ZoomViewState& s) {
         return;
     }
     if (now_s < s.rests_until_s) return;
-    const PlacedChildren inside = placed_children(*s.nest, s.path, box_of(*s.nest, s.path));
-    if (inside.count > 0) return enter(ui, room, s, child_on_the_way(scene, s, inside));
-    fly(ui, room, s, {});
+    if (s.filled + 1 < static_cast<int>(s.columns.size())) return fly(ui, s, s.filled + 1);
+    fly(ui, s, -1);
     s.tours = false;
-    scene.next_hover.message = "The wheel is yours: it zooms, a drag moves, a double click goes in.";
+    scene.next_hover.message = "The columns are yours: a click takes a box, a double click goes in.";
 }
 
-// Arrows walk the children of the current box, or its siblings where it has no children. Enter goes in,
-// Escape and Backspace go out.
-void answer_keys(Ui& ui, Rect room, Scene& scene, ZoomViewState& s) {
+// Returns by how much the arrows go on among the things of the keyboard's column: along its rows where it
+// fills the view, else from one to the next.
+std::int64_t steps_in_column(const ViewKeys& keys, const ZoomViewState& s) {
+    const bool fills = s.filled >= 0;
+    const ZoomColumn& c = s.columns[static_cast<std::size_t>(s.column)];
+    const std::int64_t down = fills && c.grid.boxes > 0 ? c.grid.cols * c.grid.each : 1;
+    std::int64_t by = 0;
+    if (keys.pressed({Key::down}, true)) by += down;
+    if (keys.pressed({Key::up}, true)) by -= down;
+    if (fills && keys.pressed({Key::right}, true)) by += 1;
+    if (fills && keys.pressed({Key::left}, true)) by -= 1;
+    return by;
+}
+
+// Left and Right go from column to column, Up and Down through one. Enter fills the view with it, and then
+// goes a column deeper, Backspace back; Escape shows all columns.
+void answer_keys(Ui& ui, Scene& scene, ZoomViewState& s) {
     ViewKeys& keys = scene.keys;
     if (text_field_active()) return;
     const Id focus = ui.state().focus;  // the switch or tab that opened the page may still have it
     bool mine = focus == ui.id("zoom.canvas") || focus == ui.id("view.mesh") || !ui.state().focus_visible;
     for (std::uint64_t i = 0; i < 5; ++i) mine = mine || focus == ui.id("mesh.which", i);
-    if (!s.path.empty() && (keys.pressed({Key::escape}) || (mine && keys.pressed({Key::backspace})))) {
+    const auto last = static_cast<int>(s.columns.size()) - 1;
+    if (s.filled >= 0 && keys.pressed({Key::escape})) {
         keys.took_escape = true;
-        leave(ui, room, s);
-        return;
+        return fly(ui, s, -1);
     }
-    if (keys.pressed({Key::home})) fly(ui, room, s, {});
+    if (s.filled >= 0 && keys.pressed({Key::home})) fly(ui, s, -1);
     if (!mine) return;
-    const NestBox box = box_of(*s.nest, s.path);
-    const PlacedChildren inside = placed_children(*s.nest, s.path, box);
-    const bool leaf = inside.count == 0;
-    const NestPath parent(s.path.begin(), s.path.end() - (leaf && !s.path.empty() ? 1 : 0));
-    const PlacedChildren row = leaf ? placed_children(*s.nest, parent, box_of(*s.nest, parent)) : inside;
-    if (row.count == 0) return;
-    const std::int64_t at = leaf ? s.path.back() : s.cursor;
-    const std::int64_t down = row.sliced ? 1 : row.grid.cols;
-    std::int64_t to = at;
-    if (keys.pressed({Key::right}, true)) to += 1;
-    if (keys.pressed({Key::left}, true)) to -= 1;
-    if (keys.pressed({Key::down}, true)) to += down;
-    if (keys.pressed({Key::up}, true)) to -= down;
-    if (to != at) {
-        to = at < 0 ? 0 : std::clamp<std::int64_t>(to, 0, row.count - 1);
-        NestPath path = parent;
-        path.push_back(to);
-        if (leaf && to != at)
-            fly(ui, room, s, path);
-        else
-            s.cursor = leaf ? -1 : to;
-        select(scene, s, path);
+    if (s.filled >= 0 && keys.pressed({Key::backspace})) return fly(ui, s, s.filled - 1);
+    const bool left = keys.pressed({Key::left}, true), right = keys.pressed({Key::right}, true);
+    const bool arrow = left || right || keys.pressed({Key::up}, true) || keys.pressed({Key::down}, true);
+    if (arrow && s.column < 0) return take(scene, s, 0, taken_in(s, 0));
+    if (arrow && s.filled < 0 && (left || right)) {
+        s.column = std::clamp(s.column + (right ? 1 : -1), 0, last);
+    } else if (arrow) {
+        const auto column = static_cast<std::size_t>(s.column);
+        const auto most = static_cast<std::int64_t>(count_in(s, column)) - 1;
+        const auto at = static_cast<std::int64_t>(taken_in(s, column));
+        const std::int64_t to = std::clamp<std::int64_t>(at + steps_in_column(keys, s), 0, most);
+        if (to != at) take(scene, s, column, static_cast<std::size_t>(to));
     }
-    if (!leaf && keys.pressed({Key::enter}))
-        enter(ui, room, s, s.cursor >= 0 ? s.cursor : child_on_the_way(scene, s, inside));
+    if (keys.pressed({Key::enter}) && s.filled < last)
+        fly(ui, s, s.filled < 0 ? std::max(s.column, 0) : s.filled + 1);
 }
 
-void mouse(Ui& ui, Rect room, Scene& scene, ZoomViewState& s, const Hit& hit) {
-    if (!hit.hovered) return;
-    const NestPath under = path_at(s, room, ui.frame().mouse, kLeastPicked);
-    if (!under.empty() && under.size() >= s.nest->levels.size())
-        scene.next_hover.rank = first_rank_of(*s.nest, under);
-    const bool inside = under.size() > s.path.size() && leads_to(s.path, under);
-    if (hit.double_clicked) {
-        if (inside)
-            enter(ui, room, s, under[s.path.size()]);
-        else if (!s.path.empty())
-            leave(ui, room, s);
-        return;
+// Returns what lies under the mouse.
+ZoomUnder under_mouse(Ui& ui, const ZoomViewState& s) {
+    const Vec2 mouse = ui.frame().mouse;
+    for (std::size_t k = 0; k < s.columns.size(); ++k) {
+        const ZoomColumn& c = s.columns[k];
+        if (!c.shown || c.on_strip || !c.place.contains(mouse)) continue;
+        ZoomUnder under{static_cast<int>(k), c.grid.boxes > 0 ? c.grid.at(mouse) : -1};
+        for (std::size_t i = 0; i < c.matrices.size(); ++i)
+            if (c.matrices[i].r.contains(mouse)) under.box = static_cast<std::int64_t>(i);
+        return under;
     }
-    const Vec2 travel = ui.frame().mouse - ui.state().press;
-    if (hit.clicked && std::abs(travel.x) + std::abs(travel.y) < 5) {
-        s.cursor = inside ? under[s.path.size()] : -1;
-        if (under.empty())
-            scene.selection = scene.selection.cleared();
-        else
-            select(scene, s, under);
+    return {};
+}
+
+// Returns which thing of a column a box stands for: the taken one where the box has it, else the box' first.
+std::size_t thing_in(const ZoomViewState& s, ZoomUnder under) {
+    const auto column = static_cast<std::size_t>(under.column);
+    const ZoomColumn& c = s.columns[column];
+    if (c.grid.boxes == 0) {
+        const std::vector<int>& tensors = s.layers->items[s.item].tensors;
+        const int tensor = c.matrices[static_cast<std::size_t>(under.box)].tensor;
+        return static_cast<std::size_t>(std::ranges::find(tensors, tensor) - tensors.begin());
     }
-    if (under.empty() || hit.held) return;
-    std::string text;
-    for (std::size_t k = 1; k <= under.size(); ++k)
-        text += (k > 1 ? " › " : "") + step_label(*s.nest, std::span(under).first(k));
-    const std::int64_t rank = first_rank_of(*s.nest, under);
-    if (under.size() >= s.nest->levels.size())
-        text += "\nrank " + thousands(rank);
+    const std::size_t taken = taken_in(s, column);
+    const auto each = static_cast<std::size_t>(c.grid.each), box = static_cast<std::size_t>(under.box);
+    return taken / each == box ? taken : box * each;
+}
+
+std::string card_of(const Scene& scene, const ZoomViewState& s, ZoomUnder under) {
+    const Nest& nest = *s.nest;
+    const std::size_t levels = nest.levels.size(), column = static_cast<std::size_t>(under.column);
+    const std::size_t i = thing_in(s, under);
+    const std::string click = "\nA click takes it, a double click goes on from it.";
+    if (column > levels) return cut_sentence(nest, s.layers->items[s.item].tensors[i], s.rank) + click;
+    if (column == levels)
+        return s.layers->items[i].label + "\n" + memory_text(s.layers->items[i].bytes)
+               + " of parameters on rank " + thousands(s.rank) + click;
+    const NestLevel& level = nest.levels[column];
+    const std::int64_t each = s.columns[column].grid.each, first = under.box * each;
+    const std::int64_t rank = rank_with(nest, s.rank, column, static_cast<std::int64_t>(i));
+    std::string text(name_of(level.kind));
+    if (each > 1)
+        text += "s " + thousands(first) + " to " + thousands(std::min(first + each, level.count) - 1);
     else
-        text += "\n" + plural(s.nest->levels[under.size() - 1].gpus, "GPU", "GPUs") + " from rank "
-                + thousands(rank);
-    for (const std::string& cut : cut_sentences(*s.nest, tensors_at(*s.nest, under), rank))
-        text += "\n" + cut;
-    ui.tooltip(text);
+        text += " " + thousands(first);
+    text += "\n" + plural(level.gpus, "GPU", "GPUs") + (level.gpus > 1 ? ", rank " : ": rank ")
+            + thousands(rank) + (level.gpus > 1 ? " among them" : "");
+    if (const std::string host = host_of(scene, rank); !host.empty()) text += " on " + host;
+    return text + click;
 }
 
-// Draws "out", "all", the switch between the folds, and "fly", as far as the row has room.
-void draw_controls(Ui& ui, Rect head_row, Rect room, Scene& scene, ZoomViewState& state) {
-    if (head_row.w > 150) {
-        const Rect out = head_row.cut_right(72);
-        if (ui.button("zoom.out", out, "out", 0, !state.path.empty())) leave(ui, room, state);
-        head_row.cut_right(8);
-        if (ui.button("zoom.all", head_row.cut_right(72), "all", 0, !state.path.empty()))
-            fly(ui, room, state, {});
+void answer_mouse(Ui& ui, Scene& scene, ZoomViewState& s, const Hit& hit, ZoomUnder under) {
+    if (!hit.hovered || under.column < 0) return;
+    const auto column = static_cast<std::size_t>(under.column);
+    const auto last = static_cast<int>(s.columns.size()) - 1;
+    if (const float by = ui.take_wheel(s.columns[column].place); by > 0 && s.filled != under.column)
+        return fly(ui, s, under.column);
+    else if (by < 0 && s.filled >= 0)
+        return fly(ui, s, -1);
+    if (under.box < 0) return;
+    const std::size_t i = thing_in(s, under);
+    if (column < s.nest->levels.size()) {
+        scene.next_hover.rank = rank_with(*s.nest, s.rank, column, static_cast<std::int64_t>(i));
+        if (s.nest->levels[column].kind == NestKind::stage)
+            scene.next_hover.stage = static_cast<int>(under.box * s.columns[column].grid.each);
+    }
+    if (hit.double_clicked) {
+        take(scene, s, column, i);
+        return fly(ui, s, std::min(under.column + 1, last));
+    }
+    if (hit.clicked && hit.released) take(scene, s, column, i);
+    if (!hit.held) ui.tooltip(card_of(scene, s, under));
+}
+
+// Draws "back", the switch between the folds, and "fly", as far as the row has room.
+void draw_controls(Ui& ui, Rect head_row, Scene& scene, ZoomViewState& state) {
+    if (head_row.w >= 72) {
+        if (ui.button("zoom.out", head_row.cut_right(72), "back", 0, state.filled >= 0)) fly(ui, state, -1);
         head_row.cut_right(8);
     }
     if (scene.evaluation.mesh.has_experts && head_row.w >= 140) {
@@ -305,24 +331,41 @@ void draw_controls(Ui& ui, Rect head_row, Rect room, Scene& scene, ZoomViewState
         state.tour_asked = !state.tours, state.tours = false;
 }
 
+// Writes the sentence over the columns, in two lines where one has no room.
+void draw_sentence(Ui& ui, Rect& room, const std::string& sentence) {
+    Canvas& c = ui.canvas();
+    constexpr float kLarge = 16, kSmall = 13;
+    const bool large =
+        room.h > 220 && c.text_width(sentence, ui.style(kLarge, Tone::text, Face::semibold)) <= room.w;
+    const TextStyle style = ui.style(large ? kLarge : kSmall, Tone::text, Face::semibold);
+    room.cut_top(c.paragraph(room, sentence, style, large ? 24 : 18) + 8);
+}
+
+// Answers the heads of columns and the boxes of the strip: a click fills the view with the column.
+void answer_heads(Ui& ui, Scene& scene, ZoomViewState& s) {
+    for (std::size_t k = 0; k < s.columns.size(); ++k) {
+        const ZoomColumn& c = s.columns[k];
+        if (!c.shown) continue;
+        Rect head = c.place;
+        if (!c.on_strip) head.h = std::max(0.0f, c.body.y - c.place.y);
+        // Enter belongs to the columns themselves: no head takes the keyboard.
+        const Hit hit = ui.area(c.on_strip ? "zoom.way" : "zoom.head", head, k, true, false);
+        const bool fills = s.filled == static_cast<int>(k);
+        if (hit.clicked) fly(ui, s, fills ? -1 : static_cast<int>(k));
+        if (!hit.hovered) continue;
+        const std::string action =
+            fills ? "A click shows all columns." : "A click fills the view with this column.";
+        if (k < s.nest->levels.size()) {
+            const GroupKind group = s.nest->levels[k].group;
+            scene.next_hover.group = group;
+            names_axis(ui, group, head, action);
+            if (group != GroupKind::edp && group != GroupKind::etp) continue;  // its card says the rest
+        }
+        ui.tooltip(taken_name(s, k) + "\n" + action);
+    }
+}
+
 }  // namespace
-
-void fly(Ui& ui, Rect room, ZoomViewState& s, NestPath path, std::int64_t cursor) {
-    s.path = std::move(path);
-    s.cursor = cursor;
-    s.from = s.camera;
-    s.to = fitting(room, box_of(*s.nest, s.path));
-    s.begun_s = ui.frame().time_s;
-    s.lasts_s = s.tours ? kTourFlight_s : kFlight_s;
-    if (ui.state().reduced_motion) s.camera = s.to, s.begun_s = -1;
-    ui.state().wants_frame = true;
-}
-
-std::int64_t first_to_enter(const NestChildren& children) {
-    for (std::int64_t i = 0; i < static_cast<std::int64_t>(children.items.size()); ++i)
-        if (!is_matrix(children, i)) return i;
-    return 0;
-}
 
 void draw_zoom(Ui& ui, Rect head_row, Rect room, Scene& scene, ZoomViewState& state, std::uint64_t revision) {
     if (ui.state().for_picture) head_row = {};  // its controls serve a hand
@@ -331,384 +374,51 @@ void draw_zoom(Ui& ui, Rect head_row, Rect room, Scene& scene, ZoomViewState& st
         c.text_in(room, "This layout has no mesh: see the problems.", ui.small(), Align::center);
         return;
     }
-    // "dense | experts", "all" and "out" go into a row of their own where the tabs leave too little.
-    const float controls = scene.evaluation.mesh.has_experts ? 308 : 152;
+    // "dense | experts" and "back" go into a row of their own where the tabs leave too little.
+    const float controls = scene.evaluation.mesh.has_experts ? 228 : 72;
     if (!ui.state().for_picture && head_row.w < controls && room.h > 200) {
         head_row = room.cut_top(24);
         room.cut_top(4);
     }
-    const Rect crumb_row = room.cut_top(22);
-    const Rect caption_row = room.h > 150 ? room.cut_top(20) : Rect{};
-    room.cut_top(4);
-    Rect side;
-    if (room.w >= 720 && room.h >= 190) {
-        side = room.cut_right(212);
-        room.cut_right(16);
-    }
-    keep(scene, room, state, revision);
-    const auto touched = [&, path = state.path, cursor = state.cursor, begun_s = state.begun_s] {
-        return state.path != path || state.cursor != cursor || state.begun_s != begun_s;
+    follow(scene, state, revision);
+    if (state.layers->items.empty()) return;
+    draw_controls(ui, head_row, scene, state);
+    draw_sentence(ui, room, state.facts->sentence);
+    const auto touched = [&, rank = state.rank, tensor = state.tensor, layer = state.layer,
+                          filled = state.filled, column = state.column] {
+        return state.rank != rank || state.tensor != tensor || state.layer != layer || state.filled != filled
+               || state.column != column;
     };
-    if (caption_row.h > 0) draw_caption(ui, caption_row, scene, state);
-    draw_controls(ui, head_row, room, scene, state);
+    lay_columns(ui, room, state, flown(ui, state));
+    answer_heads(ui, scene, state);
     const Hit hit = ui.area("zoom.canvas", room);
-    choose_lead(scene, state);
-    move_camera(ui, room, state, hit);
-    answer_keys(ui, room, scene, state);
-    mouse(ui, room, scene, state, hit);
-    draw_crumbs(ui, crumb_row, room, state);
-    if (side.w > 0) draw_ladder(ui, side, room, scene, state);
+    const ZoomUnder under = under_mouse(ui, state);
+    answer_keys(ui, scene, state);
+    answer_mouse(ui, scene, state, hit, under);
     if (touched() || hit.held) state.tours = false;  // a hand takes over
-    tour(ui, room, scene, state);
-    choose_lead(scene, state);
-    fly_on(ui, room, state);
-
+    tour(ui, scene, state);
+    follow(scene, state, revision);
+    const bool other = touched();
+    if (other) lay_columns(ui, room, state, flown(ui, state));
     {
-        const Canvas::Clip clip = c.clip(room);
-        draw_boxes(ui, room, scene, state);
-        if (state.cursor >= 0) {
-            NestPath path = state.path;
-            path.push_back(state.cursor);
-            const Rect r = on_screen(state.camera, room, box_of(*state.nest, path));
-            c.frame(r.inset(-2), ui.theme().text, 3, 6);
-        }
+        const Canvas::Clip clip = c.clip(room.inset(-4, -2));
+        draw_columns(ui, scene, state, hit.hovered && !other ? under : ZoomUnder{});
     }
-    if (hit.focused) ui.focus_ring(room.inset(2), 2);
-}
-
-void show_rank(ZoomViewState& state, const Plan& plan, const Mesh& mesh, std::int64_t rank) {
-    state.path = path_of_rank(nest_of(plan, mesh), rank);
-    state.nest.forget();
+    if (hit.focused) ui.focus_ring(room.inset(-2), 2);
 }
 
 Table zoom_data(const Scene& scene, const ZoomViewState& state) {
-    return nest_table(scene.plan, scene.evaluation, fold_of(scene), state.path);
-}
-
-// Draws the boxes of the zoom view: only those on the screen and large enough.
-
-namespace {
-
-// Children smaller than this are not drawn one by one but as lines, and those not either when still smaller.
-constexpr float kLeastBox = 10, kLeastGpu = 5, kLeastLine = 2.5f;
-constexpr float kLeastHead = 12.5f;               // of a box, for its name: else a tag has it
-constexpr float kGpuOpens = 200, kGpuOpen = 320;  // a GPU's fill fades while its layers come into sight,
-constexpr float kGpuLayers = 240;                 // which they do from here
-constexpr float kMapOpens = 120;                  // a box of a map is drawn with what is in it
-
-struct Drawing {
-    Ui& ui;
-    Rect room;
-    const Scene& scene;
-    const ZoomViewState& state;
-    const PlacedNest& nest;
-    NestPath selected;  // of the selected rank; empty: none
+    const Fold fold = fold_of(scene);
     NestPath path;
-    bool under_tag = false;  // the box around has its name over its first children
-
-    void draw(const NestBox& box, bool matrix = false);
-    void children(const NestBox& box, Rect r);
-    void grid(const PlacedChildren& c, const NestBox& box, Rect r);
-    void lines(const PlacedChildren& c, Rect r);
-    void map_cell(const PlacedChildren& c, Rect r, std::int64_t i);
-    void map_words(const PlacedChildren& c, Rect r);
-    void fill(Rect r);
-    void label(Rect r);
-    void tag(Rect r);
-    [[nodiscard]] bool holds_selected() const { return !selected.empty() && leads_to(path, selected); }
-    void child(const PlacedChildren& c, const NestBox& box, std::int64_t i);
-    [[nodiscard]] bool is_gpu() const { return path.size() == nest.levels.size(); }
-};
-
-bool outside(Rect r, Rect room) {
-    return r.right() < room.x || r.x > room.right() || r.bottom() < room.y || r.y > room.bottom();
-}
-
-// Returns a rectangle whose edges are not far beyond the room: there they do not matter, and are too large
-// for a pixel's arithmetic.
-Rect tamed(Rect r, Rect room) {
-    constexpr float kBeyond = 64;
-    const float x0 = std::max(r.x, room.x - kBeyond), y0 = std::max(r.y, room.y - kBeyond);
-    const float x1 = std::min(r.right(), room.right() + kBeyond),
-                y1 = std::min(r.bottom(), room.bottom() + kBeyond);
-    return {x0, y0, x1 - x0, y1 - y0};
-}
-
-// All GPUs have one colour: shades would look like values. A box seen from inside has a quiet ground.
-Color gpu_ground(const Theme& t, Color axis, float width) {
-    const float open = std::clamp((width - kGpuOpens) / (kGpuOpen - kGpuOpens), 0.0f, 1.0f);
-    return mix(mix(t.window, axis, 0.42f), mix(t.window, axis, 0.1f), open);
-}
-
-Color level_color(const Drawing& d, std::size_t depth) {
-    return depth == 0 ? d.ui.theme().hairline : color_of_level(d.ui.theme(), d.nest, depth - 1);
-}
-
-void Drawing::fill(Rect r) {
-    const Theme& t = ui.theme();
-    Canvas& c = ui.canvas();
-    const Rect shown = tamed(r, room);
-    const std::size_t depth = path.size();
-    const float radius = std::clamp(std::min(r.w, r.h) * 0.04f, 0.0f, 6.0f);
-    if (depth > nest.levels.size()) {  // inside a GPU
-        c.rect(shown, depth % 2 == 0 ? t.raised : t.panel, radius);
-        if (r.w > 16) c.frame(shown, t.hairline, 1, radius);
-        return;
+    if (scene.evaluation.mesh.world > 0) {
+        const Nest nest = nest_of(scene.plan, scene.evaluation.mesh, fold);
+        path = path_of_rank(nest, followed_rank(scene, state));
+        path.push_back(static_cast<std::int64_t>(state.item));
+        const NestChildren tensors = children_of(nest, path);
+        for (std::int64_t i = 0; i < tensors.count; ++i)
+            if (tensors.items[static_cast<std::size_t>(i)].tensors.front() == state.tensor) path.push_back(i);
     }
-    const Color axis = level_color(*this, depth);
-    c.rect(shown,
-           depth == 0 ? t.panel
-           : is_gpu() ? gpu_ground(t, axis, r.w)
-                      : mix(t.window, axis, 0.08f),
-           radius);
-    const bool highlighted = holds_selected() && depth > 0;
-    if (r.w > 10) c.frame(shown, highlighted ? t.text : axis, highlighted ? 2.0f : 1.0f, radius);
-}
-
-// Writes the name of a box that is too low for a head row in its corner, on a ground of its own.
-void Drawing::tag(Rect r) {
-    constexpr float kHeight = 14;
-    if (path.empty() || r.h < kHeight + 4 || r.x < room.x || r.y < room.y) return;
-    // A block's name would stand under its layer's.
-    if (path.size() > nest.levels.size() + 1 && r.h < 3 * kHeight) return;
-    const TextStyle s = ui.style(11);
-    std::string text = step_label(nest, path);
-    const bool short_name = ui.canvas().text_width(text, s) + 10 > r.w;
-    if (short_name && path.size() > nest.levels.size()) return;
-    if (short_name) text = std::to_string(path.back());
-    const float w = ui.canvas().text_width(text, s) + 6;
-    if (w + 4 > r.w) return;
-    // The tag avoids its parent's name: it is below, and a number is also on the right.
-    const bool below = under_tag && path.size() <= nest.levels.size() && r.h >= kHeight + 8;
-    write_plate(
-        ui,
-        {short_name ? r.right() - w - 2 : r.x + 2, below ? r.bottom() - kHeight - 2 : r.y + 2, w, kHeight},
-        text, s, ui.theme().window.alpha(0.8f), 2);
-}
-
-void Drawing::label(Rect r) {
-    const auto h = static_cast<float>(nest_head(r.w, r.h, path.empty() && !is_gpu()));
-    Canvas& c = ui.canvas();
-    const bool cell = is_gpu() && !path.empty() && r.w < kGpuOpen;
-    if (cell) {  // a GPU that is a cell is named in its middle
-        if (r.w < 26 || r.h < 15) return;
-        if (r.w >= kGpuLayers) return tag(r);
-        const Color axis = level_color(*this, path.size());
-        const TextStyle s =
-            ui.style(r.w > 80 && r.h > 24 ? 13.0f : 11.0f).in(ink_on(gpu_ground(ui.theme(), axis, r.w)));
-        const std::string name = step_label(nest, path);
-        const bool fits = c.text_width(name, s) < r.w - 4;
-        if (r.h > 40 && c.text_width("rank 00000", s) < r.w - 4) {
-            c.text_in({r.x, r.center().y - 17, r.w, 17}, name, s, Align::center);
-            c.text_in({r.x, r.center().y, r.w, 17}, "rank " + thousands(first_rank_of(nest, path)), s,
-                      Align::center);
-        } else {
-            c.text_in(r, fits ? name : std::to_string(path.back()), s, Align::center);
-        }
-        return;
-    }
-    // The breadcrumbs name the boxes around the view.
-    if (path.size() < state.path.size() && leads_to(path, state.path)) return;
-    if (h < kLeastHead) tag(r);
-    if (h < kLeastHead || r.w < 30 || r.y + h * 0.75f < room.y) return;
-    const float size = h >= 24 ? 14.0f : h >= 18 ? 13.0f : 11.0f;
-    std::string text = path.empty() ? scene.plan.cluster.name : step_label(nest, path);
-    const bool of_mesh = path.size() <= nest.levels.size();
-    std::string more;
-    if (is_gpu())
-        more = "rank " + thousands(first_rank_of(nest, path));
-    else if (of_mesh)
-        more = plural(path.empty() ? nest.mesh.world : nest.levels[path.size() - 1].gpus, "GPU", "GPUs");
-    // The name is kept in sight while its box is partly off the screen.
-    const float x = std::max(r.x, room.x) + std::min(8.0f, r.w * 0.05f) + 1;
-    const float right = std::min(r.right(), room.right()) - 4;
-    const float y = r.y + (h - size * 1.35f) / 2;
-    const Rect line{x, y, right - x, size * 1.35f};
-    if (line.w < 20) return;
-    const TextStyle bold = ui.style(size, Tone::text, Face::semibold);
-    const float w = c.text_width(text, bold);
-    if (w > line.w && of_mesh && !path.empty()) text = std::to_string(path.back());
-    c.text_in(line, text, bold);
-    const float left = line.w - w - 10;
-    if (!more.empty() && left > c.text_width(more, ui.style(size)))
-        c.text_in({x + w + 10, y, left, line.h}, more, ui.style(size, Tone::secondary));
-}
-
-void Drawing::lines(const PlacedChildren& c, Rect r) {
-    const auto k = static_cast<float>(state.camera.scale);
-    const auto px = static_cast<float>(c.grid.pitch_x) * k, py = static_cast<float>(c.grid.pitch_y) * k;
-    const Color axis = color_of_level(ui.theme(), nest, path.size());
-    const float x0 = r.x + static_cast<float>(c.grid.x) * k, y0 = r.y + static_cast<float>(c.grid.y) * k;
-    const float x1 = x0 + px * static_cast<float>(c.grid.cols),
-                y1 = y0 + py * static_cast<float>(c.grid.rows);
-    ui.canvas().rect(tamed({x0, y0, x1 - x0, y1 - y0}, room), axis.alpha(0.4f));
-    if (std::min(px, py) < kLeastLine) return;
-    for (std::int64_t i = 1; i < c.grid.cols; ++i) {
-        const float x = x0 + px * static_cast<float>(i);
-        ui.canvas().line({x, y0}, {x, y1}, ui.theme().window, 1);
-    }
-    for (std::int64_t i = 1; i < c.grid.rows; ++i) {
-        const float y = y0 + py * static_cast<float>(i);
-        ui.canvas().line({x0, y}, {x1, y}, ui.theme().window, 1);
-    }
-}
-
-// A box of the map: its number where there is room, the large one's in full colour.
-void Drawing::map_cell(const PlacedChildren& c, Rect r, std::int64_t i) {
-    const Theme& t = ui.theme();
-    const Color axis = color_of_level(t, nest, path.size());
-    const bool large = i == c.lead;
-    const Color ground = large ? axis : mix(t.window, axis, 0.3f);
-    ui.canvas().rect(r, ground, std::min(r.w, r.h) > 12 ? 2.0f : 0.0f);
-    if (large && std::min(r.w, r.h) > 6) ui.canvas().frame(r, t.text, 1.25f, 2);
-    const TextStyle s = ui.style(11).in(ink_on(ground));
-    const std::string number = std::to_string(i);
-    if (r.h >= 13 && ui.canvas().text_width(number, s) + 2 <= r.w)
-        ui.canvas().text_in(r, number, s, Align::center);
-}
-
-// "128 in all", over the map, which has the large one too.
-void Drawing::map_words(const PlacedChildren& c, Rect r) {
-    const auto k = static_cast<float>(state.camera.scale);
-    const NestBox& m = c.grid.more;
-    const Rect words{r.x + static_cast<float>(m.x) * k, r.y + static_cast<float>(m.y) * k,
-                     static_cast<float>(m.w) * k, static_cast<float>(m.h) * k};
-    if (words.h < kLeastHead || words.w < 30 || outside(words, room)) return;
-    const TextStyle s = ui.style(words.h >= 26   ? 14.0f
-                                 : words.h >= 18 ? 13.0f
-                                                 : 11.0f,
-                                 Tone::text, Face::semibold);
-    const std::string count = thousands(c.count), all = count + " in all";
-    ui.canvas().text_in(words, ui.canvas().text_width(all, s) <= words.w ? all : count, s);
-}
-
-void Drawing::grid(const PlacedChildren& c, const NestBox& box, Rect r) {
-    const double k = state.camera.scale;
-    const bool gpus = path.size() + 1 == nest.levels.size();
-    const bool map = c.grid.enlarged;
-    const bool fine = std::min(c.grid.w, c.grid.h) * k < (gpus || map ? kLeastGpu : kLeastBox);
-    if (fine && c.items.empty()) lines(c, r);
-    // Only rows and columns that reach into the room are drawn.
-    const auto range = [](double begin, double pitch, float low, float high, std::int64_t n) {
-        const auto a = static_cast<std::int64_t>(std::floor((low - begin) / pitch)),
-                   b = static_cast<std::int64_t>(std::ceil((high - begin) / pitch));
-        return std::pair{std::clamp<std::int64_t>(a, 0, n), std::clamp<std::int64_t>(b, 0, n)};
-    };
-    const auto [col0, col1] =
-        range(r.x + c.grid.x * k, c.grid.pitch_x * k, room.x, room.right(), c.grid.cols);
-    const auto [row0, row1] =
-        range(r.y + c.grid.y * k, c.grid.pitch_y * k, room.y, room.bottom(), c.grid.rows);
-    for (std::int64_t row = row0; row < row1 && !fine; ++row)
-        for (std::int64_t col = col0; col < col1; ++col) {
-            const std::int64_t i = row * c.grid.cols + col;
-            if (i >= c.count) break;
-            const Rect cell = on_screen(state.camera, room, grid_box(c.grid, box, i));
-            if (map && (i == c.lead || std::min(cell.w, cell.h) < kMapOpens))
-                map_cell(c, cell, i);
-            else
-                child(c, box, i);
-        }
-    if (!map) return;
-    child(c, box, c.lead);
-    map_words(c, r);
-}
-
-void Drawing::children(const NestBox& box, Rect r) {
-    if (is_gpu() && r.w < kGpuLayers) return;  // a cell until there is room in it
-    const PlacedChildren c = placed_children(nest, path, box, lead_in(state, path));
-    if (c.count == 0) return;
-    if (!c.sliced) return grid(c, box, r);
-    for (std::int64_t i = 0; i < c.count; ++i) child(c, box, i);
-}
-
-void Drawing::child(const PlacedChildren& c, const NestBox& box, std::int64_t i) {
-    path.push_back(i);
-    draw(child_box(c, box, i), is_matrix(c, i));
-    path.pop_back();
-}
-
-void Drawing::draw(const NestBox& box, bool matrix) {
-    const Rect r = on_screen(state.camera, room, box);
-    if (outside(r, room) || std::min(r.w, r.h) < 3) return;
-    fill(r);
-    if (matrix) {
-        if (r.w > 8 && r.h > 8)
-            draw_tensor(ui, r, nest, tensors_at(nest, path), first_rank_of(nest, path),
-                        step_label(nest, path));
-        return;
-    }
-    const bool around = std::exchange(under_tag, !path.empty() && nest_head(r.w, r.h, false) < kLeastHead);
-    children(box, r);
-    under_tag = around;
-    label(r);
-}
-
-}  // namespace
-
-Color color_of_level(const Theme& theme, const Nest& nest, std::size_t level) {
-    return level < nest.levels.size() ? color_of(theme, nest.levels[level].group) : theme.secondary;
-}
-
-Rect on_screen(const ZoomCamera& camera, Rect room, const NestBox& box) {
-    return {static_cast<float>(room.x + (box.x - camera.x) * camera.scale),
-            static_cast<float>(room.y + (box.y - camera.y) * camera.scale),
-            static_cast<float>(box.w * camera.scale), static_cast<float>(box.h * camera.scale)};
-}
-
-ZoomCamera fitting(Rect room, const NestBox& box) {
-    constexpr double kAir = 0.97;
-    const double scale = std::min(room.w / box.w, room.h / box.h) * kAir;
-    return {box.x + box.w / 2 - room.w / scale / 2, box.y + box.h / 2 - room.h / scale / 2, scale};
-}
-
-void draw_boxes(Ui& ui, Rect room, const Scene& scene, const ZoomViewState& state) {
-    Drawing d{ui, room, scene, state, *state.nest, selected_path(scene, state), {}, false};
-    d.draw({0, 0, state.nest->aspect, 1});
-}
-
-bool leads_to(std::span<const std::int64_t> path, std::span<const std::int64_t> deeper) {
-    return path.size() <= deeper.size() && std::equal(path.begin(), path.end(), deeper.begin());
-}
-
-NestPath selected_path(const Scene& scene, const ZoomViewState& state) {
-    return scene.selection.rank >= 0 ? path_of_rank(*state.nest, scene.selection.rank) : NestPath{};
-}
-
-std::int64_t lead_in(const ZoomViewState& state, std::span<const std::int64_t> path) {
-    return path.size() < state.lead.size() && leads_to(path, state.lead) ? state.lead[path.size()] : 0;
-}
-
-NestPath path_at(const ZoomViewState& state, Rect room, Vec2 point, float least_px) {
-    const double x = state.camera.x + (point.x - room.x) / state.camera.scale,
-                 y = state.camera.y + (point.y - room.y) / state.camera.scale;
-    NestPath path;
-    NestBox box{0, 0, state.nest->aspect, 1};
-    for (int depth = 0; depth < 9; ++depth) {
-        const PlacedChildren c = placed_children(*state.nest, path, box, lead_in(state, path));
-        std::int64_t hit = -1;
-        if (c.grid.enlarged && !c.sliced && child_box(c, box, c.lead).contains(x, y)) {
-            hit = c.lead;
-        } else if (c.count > 0 && !c.sliced) {
-            const double col = std::floor((x - box.x - c.grid.x) / c.grid.pitch_x),
-                         row = std::floor((y - box.y - c.grid.y) / c.grid.pitch_y);
-            if (col >= 0 && row >= 0 && col < static_cast<double>(c.grid.cols)
-                && row < static_cast<double>(c.grid.rows))
-                hit = static_cast<std::int64_t>(row) * c.grid.cols + static_cast<std::int64_t>(col);
-        }
-        for (std::int64_t i = 0; c.sliced && i < c.count; ++i)
-            if (child_box(c, box, i).contains(x, y)) hit = i;
-        if (hit < 0 || hit >= c.count) break;
-        NestBox child = child_box(c, box, hit);
-        // The map has the large one too. Its cells are small, and meant to be met.
-        const bool small = c.grid.enlarged && !c.sliced && !(hit == c.lead && child.contains(x, y));
-        if (small) child = grid_box(c.grid, box, hit);
-        const double least = small ? least_px / 2.0 : least_px;
-        if (!child.contains(x, y) || std::min(child.w, child.h) * state.camera.scale < least) break;
-        path.push_back(hit);
-        box = child;
-        if (small && hit == c.lead) break;
-    }
-    return path;
+    return nest_table(scene.plan, scene.evaluation, fold, path);
 }
 
 }  // namespace pentamesh::ui
