@@ -203,3 +203,17 @@ TEST_CASE("what stops the plan is said before any layout that a search found") {
             CHECK(run.at.y < better->y);
         }
 }
+
+TEST_CASE("undo shows all groups again where the edit had shown those of its axis") {
+    Driver d("llama-3-70b-3d", {1600, 1000});
+    REQUIRE(d.shell.selection().all_axes);
+    REQUIRE(d.click("layout.tp.minus"));
+    CHECK_FALSE(d.shell.selection().all_axes);
+    d.press({.key = Key::z, .ctrl = true});
+    CHECK(d.shell.selection().all_axes);
+    // Groups that a hand chose stay.
+    d.shell.selection().choose(GroupKind::tp);
+    REQUIRE(d.click("layout.tp.minus"));
+    d.press({.key = Key::z, .ctrl = true});
+    CHECK_FALSE(d.shell.selection().all_axes);
+}

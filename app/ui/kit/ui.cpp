@@ -380,12 +380,11 @@ bool Ui::button(std::string_view name, Rect r, std::string_view label, std::uint
 
 int Ui::segments(std::string_view name, Rect r, std::span<const std::string_view> labels, int selected,
                  std::optional<Color> ground, std::uint32_t disabled_mask) {
-    if (state_.for_picture) {  // the choice as words: a picture has no switches
-        if (selected < 0 || selected >= static_cast<int>(labels.size())) return selected;
-        if (ground) {
-            swatch({r.x, r.center().y - 5}, *ground);
-            r.cut_left(16);
-        }
+    if (state_.for_picture) {  // it has no switches: a choice that has a colour is named, others show in what
+                               // is drawn
+        if (!ground || selected < 0 || selected >= static_cast<int>(labels.size())) return selected;
+        swatch({r.x, r.center().y - 5}, *ground);
+        r.cut_left(16);
         label(r, labels[static_cast<std::size_t>(selected)], style(13, Tone::secondary));
         return selected;
     }

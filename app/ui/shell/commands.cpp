@@ -111,7 +111,7 @@ void Shell::make_edit_commands() {
          .menu = "Edit",
          .chord = ctrl(Key::z),
          .repeats = true,
-         .run = [this] { window_.document.undo(), window_.toast.clear(); },
+         .run = [this] { window_.undo(); },
          .enabled = [this] { return window_.document.can_undo(); }});
     add({.id = "edit.redo",
          .title = "Redo",

@@ -15,9 +15,9 @@
 namespace pentamesh::ui {
 
 struct Command {
-    std::string id;      // "file.open"
-    std::string title;   // "Open…"
-    std::string menu{};  // "File"; empty: palette only
+    std::string id;       // "file.open"
+    std::string title;    // "Open…"
+    std::string menu{};   // "File"; empty: palette only
     std::string group{};  // a part of the menu that opens at a click; empty: it stands in the menu itself
     Chord chord{};
     bool separator = false;  // a line before it in the menu

@@ -173,7 +173,7 @@ class Shell {
     [[nodiscard]] Effects draw_plan(Ui& ui, Rect room, Scene& scene);
     [[nodiscard]] Effects draw_side(Ui& ui, Rect right, Scene& scene);
     [[nodiscard]] bool one_pane() const;
-    [[nodiscard]] bool& panels_shown();  // as the window is now
+    [[nodiscard]] bool& panels_shown();                 // as the window is now
     [[nodiscard]] bool small_room(const Ui& ui) const;  // one picture by tabs, the axes next to it
     [[nodiscard]] Effects draw_one_pane(Ui& ui, Rect room, Scene& scene);
     void draw_pane_switch(Ui& ui, Rect row);

@@ -2,10 +2,10 @@
 
 #include "app/ui/kit/format.h"
 #include "app/ui/panels/plan_panel.h"
-#include "app/ui/shell/menu_bar.h"
 #include "app/ui/shell/decider.h"
 #include "app/ui/shell/dialogs.h"
 #include "app/ui/shell/files.h"
+#include "app/ui/shell/menu_bar.h"
 #include "app/ui/shell/sheets.h"
 #include "app/ui/views/search/search_found.h"
 #include "core/advice/advice.h"
@@ -202,13 +202,21 @@ void Window::apply(std::optional<PlanEdit> edit) {
     }
     // The meshes show the groups of the axis that was touched.
     const std::optional<Axis> touched = edit->touched;
-    if (touched && factor_in_force(edit->plan, *touched) > 1) selection.choose(group_of(*touched));
+    if (touched && factor_in_force(edit->plan, *touched) > 1) {
+        if (selection.all_axes) shown_by_edit = group_of(*touched);
+        selection.choose(group_of(*touched));
+    }
     const std::uint64_t revision = document.revision();
     PlanEdited how{edit->what, touched, !edit->merge_key.empty(), document.merges(edit->merge_key)};
     document.edit(std::move(edit->plan), std::move(edit->what), std::move(edit->merge_key));
     if (document.revision() != revision) edited = std::move(how), ++edits;
     if (!lost.empty()) say(lost + "; Ctrl+Z undoes that");
     dirty = true;
+}
+
+void Window::undo() {
+    document.undo(), toast.clear();
+    if (std::exchange(shown_by_edit, std::nullopt) == selection.group) selection.all_axes = true;
 }
 
 void Window::peek() {

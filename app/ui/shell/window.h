@@ -216,6 +216,8 @@ struct Window {
 
     double now_s = 0;
     bool dirty = true;  // a frame must be drawn
+    std::optional<GroupKind>
+        shown_by_edit{};  // by itself, where all groups were shown before: undo shows all again
     bool quit = false, fullscreen = false;
     bool typed = false;  // a control had the keyboard when the frame began
 
@@ -244,6 +246,7 @@ struct Window {
     void apply(std::optional<PlanEdit> edit);
     void edit_plan(Plan plan, std::string what);
     // Shows the plan before the last edit until end_peek. Meanwhile nothing edits it.
+    void undo();
     void peek();
     void end_peek();
     // Opens a dialog. `after` runs once it is done; `error` says why it is asked again.

@@ -133,6 +133,8 @@ void draw_degrees(Ui& ui, Rect row, Axis& axis, std::int64_t most) {
     const int picked = ui.segments("search.color", place, kAxes, axis == Axis::pp ? 1 : 0);
     axis = picked == 1 ? Axis::pp : Axis::tp;
     float x = place.right() + 12;
+    if (ui.state().for_picture)
+        x = row.x + ui.canvas().text(row.min() + Vec2{0, 3}, name_of(axis), ui.small()) + 12;
     for (std::int64_t degree = 1; degree <= most; degree *= 2) {
         const std::string words = thousands(degree);
         const float w = ui.canvas().text_width(words, ui.small());

@@ -329,7 +329,8 @@ std::optional<PlanEdit> draw_step(Ui& ui, Rect head_row, Rect room, Scene& scene
     }
     if (tall) {
         room.cut_top(12);
-        switch_below(ui, room.cut_top(24), below_time, has_measured(scene), state);
+        if (!ui.state().for_picture)
+            switch_below(ui, room.cut_top(24), below_time, has_measured(scene), state);
         room.cut_top(10);
     }
     const int part = tall ? std::max(state.part, static_cast<int>(StepViewState::kRuns)) : state.part;
