@@ -176,6 +176,8 @@ bool stops_the_plan(const Problem& p) {
     return p.severity == Severity::error || p.code == ProblemCode::memory_does_not_fit;
 }
 
+constexpr std::size_t kWithReason = 2;  // problems whose reason is shown at once; the others' on hover and click
+
 // One bold line, the reason below it, and what mends it. A click on the line shows the whole reason.
 std::optional<PlanEdit> problem_row(Ui& ui, Rect& room, const Scene& scene, InspectorState& state,
                                     std::size_t i) {
@@ -191,7 +193,9 @@ std::optional<PlanEdit> problem_row(Ui& ui, Rect& room, const Scene& scene, Insp
     if (hit.focused) ui.focus_ring(head.inset(-3, 0), 3);
     if (hit.clicked) state.open = state.open == p.code ? std::nullopt : std::optional(p.code);
     room.cut_top(1);
-    room.cut_top(reason(ui, room, p.said(), p.severity == Severity::error || state.open == p.code));
+    const bool open = state.open == p.code;
+    if (open || stops_the_plan(p) || i < kWithReason)
+        room.cut_top(reason(ui, room, p.said(), p.severity == Severity::error || open));
     if (!p.fix.empty()) {
         const std::string words = words_of(p.fix);
         if (c.text_width(words, ui.style(12)) > room.w && ui.hovers({room.x, room.y, room.w, 18}))

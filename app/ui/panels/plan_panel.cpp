@@ -105,13 +105,20 @@ void flash(Ui& ui, Rect step_box, Rect badge, Axis axis, const Scene& scene) {
 
 // ---- model and cluster --------------------------------------------------------------------------------
 
-// Words under a preset. In a low window they are its tooltip: what can be changed comes first.
+// Words under a preset: as much as one line takes. In a low window they are in its tooltip only, which has all of
+// them: what can be changed comes first.
 void draw_details(Ui& ui, Rect& room, Rect box, const std::string& text) {
-    if (!is_low(ui))
-        put_paragraph(ui, room, text, ui.small(), 18, 8);
-    else if (ui.hovers(box))
-        ui.tooltip(text);
-    if (is_low(ui)) room.cut_top(4);
+    if (ui.hovers(box)) ui.tooltip(text);
+    if (is_low(ui)) return static_cast<void>(room.cut_top(4));
+    std::string_view shown = text;
+    constexpr std::string_view kBetween = " · ";
+    while (ui.canvas().text_width(shown, ui.small()) > room.w)
+        if (const std::size_t end = shown.rfind(kBetween); end != std::string_view::npos)
+            shown = shown.substr(0, end);
+        else
+            break;
+    ui.label(room.cut_top(18), shown, ui.small());
+    room.cut_top(8);
 }
 
 void model_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& state) {
