@@ -310,7 +310,7 @@ std::size_t check_row(const Driver& d, const Timeline& t, std::size_t part, int 
     }
     SeenBlocks blocks = s.window_blocks[part];
     std::size_t drawn = 0;
-    for (const Block& b : blocks.row(t, s.shown->index, stage)) {
+    for (const pentamesh::Block& b : blocks.row(t, s.shown->index, stage)) {
         if (b.to <= w.from_s || b.from >= w.to_s) continue;
         CHECK(b.first == first + drawn);
         CHECK(b.from == t.start[b.first]);

@@ -270,7 +270,10 @@ void bubble_sentence(Line& line, const Scene& scene, const ShownTimeline& shown,
 void one_stage_sentence(Line& line, const Scene& scene, const ScheduleShape& shape) {
     const TextStyle plain = line.ui.style(13, Tone::secondary);
     if (shape.microbatches <= 1) return line.put("one micro-batch: no bubble", plain);
-    line.put(std::to_string(shape.microbatches) + " micro-batches one after another, no bubble", plain);
+    const std::string all = std::to_string(shape.microbatches) + " micro-batches";
+    const std::array<std::string, 3> wordings{all + " one after another, no bubble", all + ", no bubble",
+                                              "no bubble"};
+    line.put(std::string(wording(line.ui, line.rest.w - 2, wordings, plain)), plain);
     std::string sums;
     switch (gradient_reduction_of(scene.plan)) {
     case GradientReduction::micro_batch:

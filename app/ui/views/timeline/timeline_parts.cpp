@@ -276,7 +276,7 @@ bool RowPainter::mine(const Op& op) const {
 }
 
 void RowPainter::expect_rows(int first, int last, float height) {
-    constexpr float kMostBlocks = 8000, kMostNumbers = 2000;
+    constexpr float kMostBlocks = 8000, kMostNumbers = 4000;
     const float pixels = static_cast<float>(last - first + 1) * scale_.plot.w;
     const float least_px = std::clamp(pixels / kMostBlocks, 1.5f, 16.0f);
     least_numbered_px_ = pixels / kMostNumbers;
@@ -289,7 +289,7 @@ void RowPainter::expect_rows(int first, int last, float height) {
 
 // Returns the width that an op's number takes at a size of 1, and the height that it has above the block's
 // foot; the two of a pair share it.
-std::array<float, 2> RowPainter::number_room(const Op& op) const {
+std::array<float, 2> RowPainter::number_room(int device, const Op& op) const {
     const auto digits = [&](int microbatch) {
         return static_cast<float>(std::to_string(microbatch % t_.shape.microbatches).size());
     };
@@ -298,14 +298,15 @@ std::array<float, 2> RowPainter::number_room(const Op& op) const {
     const float digit = ui_.canvas().text_width("8", ui_.style(kSize)) / kSize;
     const bool pair = op.kind == OpKind::FB;
     const float most = std::max(digits(op.microbatch), pair ? digits(op.backward_microbatch) : 0);
-    return {most * digit, parts_.bar * (1 - shown_.most.sum()) / (pair ? 2.0f : 1.0f)};
+    const float foot = parts_.bar >= kLowRow_px ? block_shares(shown_, chunks_, device, op).sum() : 0;
+    return {most * digit, parts_.bar * (1 - foot) / (pair ? 2.0f : 1.0f)};
 }
 
 // A kind of op is numbered where four in five of those that are seen whole have room for their numbers: in
 // the largest size that fits.
 void RowPainter::choose_numbers(int first, int last) {
     constexpr std::array<float, 3> kSizes{11, 9.5f, 8.5f};
-    constexpr float kLine = 0.95f;  // the height of a number, of its size
+    constexpr float kLine = 0.85f;  // the height of digits with some air, of their size
     std::array<std::array<int, kSizes.size()>, 5> fits{};
     std::array<int, 5> all{};
     number_size_ = {};
@@ -316,7 +317,7 @@ void RowPainter::choose_numbers(int first, int last) {
             const Op& op = t_.order.ops[b.first];
             const auto kind = static_cast<std::size_t>(op.kind);
             ++all[kind];
-            const auto [width, height] = number_room(op);
+            const auto [width, height] = number_room(d, op);
             const float room = b.merged() ? 0 : x(b.to) - x(b.from) - 3;
             for (std::size_t i = 0; i < kSizes.size(); ++i)
                 if (room >= width * kSizes[i] && height >= kSizes[i] * kLine) ++fits[kind][i];
@@ -471,7 +472,7 @@ void RowPainter::block(Rect row, int device, std::size_t i, float x0, float x1) 
     const bool own = mine(op);
     const BlockShares exposed = block_shares(shown_, chunks_, device, op);
     Rect compute = r;
-    compute.h *= std::max(0.0f, 1 - exposed.sum());
+    if (!low) compute.h *= std::max(0.0f, 1 - exposed.sum());
     if (op.kind == OpKind::FB) {  // both run at once: one above the other, in one frame
         Rect lower = compute, upper = lower.cut_top(compute.h / 2);
         Op back = op;

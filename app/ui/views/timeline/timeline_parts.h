@@ -156,7 +156,7 @@ class RowPainter {
     };
     Lanes cut_lanes(Rect& row) const;
     void choose_numbers(int first, int last);
-    [[nodiscard]] std::array<float, 2> number_room(const Op& op) const;
+    [[nodiscard]] std::array<float, 2> number_room(int device, const Op& op) const;
     void hidden(Rect lane, int device, const Op& op, float x0, float x1, bool own);
     void hidden_once(Rect row, int device);
     void block(Rect row, int device, std::size_t i, float x0, float x1);

@@ -26,7 +26,7 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr float kMostRow = 160, kSentence = 260;
+constexpr float kMostRow = 176, kSentence = 260;
 constexpr double kLeastSpan_s = 1e-9;
 
 // The wheel zooms about the mouse, a drag pans, Home and a double-click fit, arrows do the same by keyboard.
@@ -232,6 +232,12 @@ TimelineAreas divide(Rect room, const TimelineNeeds& needs) {
     for (Rect* x : {&r.curve, &r.ruler, &r.bracket, &r.legend})
         if (!x->empty()) x->cut_left(needs.labels);
     r.row_h = std::clamp(r.plot.h / static_cast<float>(needs.devices), 3.0f, kMostRow);
+    // What is below the rows follows them: few stages leave the lower end free.
+    const float spare = std::max(0.0f, r.plot.h - r.row_h * static_cast<float>(needs.devices));
+    if (needs.tall && !one && !needs.second && needs.measured <= 0) {
+        r.plot.h -= spare;
+        for (Rect* x : {&r.ruler, &r.bracket, &r.curve, &r.legend}) x->y -= spare;
+    }
     return r;
 }
 
@@ -263,10 +269,7 @@ TimelineAreas find_areas(Ui& ui, Rect room, TimelineNeeds needs, double whole, c
     state.windows = windows_of(ui, room, needs, whole, scene, state);
     if (state.windows) needs.windows = &*state.windows;
     TimelineAreas areas = divide(room, needs);
-    const auto too_low = [&] {
-        return areas.ruler.empty() || areas.plot.h < kLeastRow * static_cast<float>(needs.devices);
-    };
-    if (state.windows && too_low()) {
+    if (state.windows && areas.plot.h < kLeastRow * static_cast<float>(needs.devices)) {
         state.windows.reset();
         needs.windows = nullptr;
         areas = divide(room, needs);
