@@ -27,10 +27,9 @@ float legend_width(Ui& ui, std::size_t category) {
     return ui.canvas().text_width(category_name(category), ui.small()) + 18;
 }
 
-// Draws a category's switch; a click hides it. On a ground that is no panel's its mark has an edge.
-void legend_item(Ui& ui, Rect item, std::size_t i, MemoryViewState& state,
-                 std::optional<Color> ground = std::nullopt) {
-    const Hit hit = ui.area("memory.legend", item, i);
+// Draws a category's name and mark. On a ground that is no panel's its mark has an edge.
+void draw_name(Ui& ui, Rect item, std::size_t i, const MemoryViewState& state, const Hit& hit,
+               std::optional<Color> ground = std::nullopt) {
     const bool off = ((state.hidden >> i) & 1U) != 0;
     const Rect mark{item.x, item.center().y - 5, 10, 10};
     TextStyle s = ui.small();
@@ -43,7 +42,17 @@ void legend_item(Ui& ui, Rect item, std::size_t i, MemoryViewState& state,
     if (off) s.color = s.color.alpha(0.45f);
     ui.canvas().text_in({item.x + 15, item.y, item.w - 15, item.h}, category_name(i), s);
     if (hit.focused) ui.focus_ring(item, 3);
+}
+
+// A click on a category's name hides it.
+Hit name_switch(Ui& ui, Rect item, std::size_t i, MemoryViewState& state) {
+    const Hit hit = ui.area("memory.legend", item, i);
     if (hit.clicked) state.hidden ^= 1U << i;
+    return hit;
+}
+
+void legend_item(Ui& ui, Rect item, std::size_t i, MemoryViewState& state) {
+    draw_name(ui, item, i, state, name_switch(ui, item, i, state));
 }
 
 constexpr float kLeastWithLegend = 90;
@@ -358,21 +367,21 @@ bool names_fit(Ui& ui, const MemoryParts& parts) {
     return width_of_names(ui, parts) <= largest.w;
 }
 
-// Draws the names of what is too low to have its own, as switches; those of the others are switches too.
-void name_parts(Ui& ui, const MemoryParts& parts, MemoryViewState& state) {
+// Returns the places of the names: of parts that have their own, the middle of the part.
+std::array<Rect, kCategoryCount> places_of_names(Ui& ui, const MemoryParts& parts) {
+    constexpr float kWidth = 100, kHeight = 14;
     Rect line = parts[largest_part(parts)];
     line = line.cut_bottom(kNameLine);
     line.cut_left((line.w - width_of_names(ui, parts) + kLegendGap) / 2);
-    const Color ground = ui.theme().memory[largest_part(parts)];
+    std::array<Rect, kCategoryCount> out;
     for (std::size_t i = 0; i < kCategoryCount; ++i) {
-        if (parts[i].h < kLeastFigure) {
-            legend_item(ui, line.cut_left(legend_width(ui, i)), i, state, ground);
-            line.cut_left(kLegendGap);
-        } else if (ui.area("memory.legend", {parts[i].center().x - 50, parts[i].center().y - 7, 100, 14}, i)
-                       .clicked) {
-            state.hidden ^= 1U << i;
-        }
+        const Vec2 middle = parts[i].center();
+        out[i] = {middle.x - kWidth / 2, middle.y - kHeight / 2, kWidth, kHeight};
+        if (parts[i].h >= kLeastFigure) continue;
+        out[i] = line.cut_left(legend_width(ui, i));
+        line.cut_left(kLegendGap);
     }
+    return out;
 }
 
 std::optional<PlanEdit> draw_stages(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState& state,
@@ -395,8 +404,14 @@ std::optional<PlanEdit> draw_stages(Ui& ui, Rect head_row, Rect room, Scene& sce
     if (!named && !in_bar) legend_rows(ui, room, state);
     const Rect axis = room.cut_left(kAxis);
     const float step = bar_step(room, n);
+    // The names take the mouse before the bar below them does, and are drawn over it.
+    const auto names = in_bar ? places_of_names(ui, parts) : std::array<Rect, kCategoryCount>{};
+    std::array<Hit, kCategoryCount> hits;
+    for (std::size_t i = 0; in_bar && i < kCategoryCount; ++i) hits[i] = name_switch(ui, names[i], i, state);
     const StageBars bars = draw_stage_bars(ui, room, step, scene, state);
-    if (in_bar) name_parts(ui, parts, state);
+    for (std::size_t i = 0; in_bar && i < kCategoryCount; ++i)
+        if (parts[i].h < kLeastFigure)
+            draw_name(ui, names[i], i, state, hits[i], ui.theme().memory[largest_part(parts)]);
     const float line_y = bars.line_y;
     const Rect labels = bars.labels;
     room = bars.plot;

@@ -262,28 +262,28 @@ std::optional<TimelineWindows> windows_of(Ui& ui, Rect room, const TimelineNeeds
 // Finds where everything is. The legend takes as many lines as its words need, the rows what is left.
 TimelineAreas find_areas(Ui& ui, Rect room, TimelineNeeds needs, double whole, const Scene& scene,
                          TimelineViewState& state) {
-    constexpr float kLeastRow = 4;  // of a stage in windows
+    const float least_row = needs.tall ? 5 : 4;  // of a stage in windows
     const Timeline& t = state.shown->timeline(scene.evaluation);
     needs.labels = labels_width(ui, room, needs.tall, *state.shown);
     needs.legend = kLegendRow;
     state.windows = windows_of(ui, room, needs, whole, scene, state);
     if (state.windows) needs.windows = &*state.windows;
-    TimelineAreas areas = divide(room, needs);
-    if (state.windows && areas.plot.h < kLeastRow * static_cast<float>(needs.devices)) {
+    const double span = state.to_s > state.from_s ? state.to_s - state.from_s : whole;
+    TimelineAreas areas;
+    const auto try_with = [&](float legend) {
+        needs.legend = legend;
+        areas = divide(room, needs);
+        const double px_per_s =
+            state.windows ? state.windows->px_per_s() : static_cast<double>(areas.plot.w) / span;
+        state.named = marks_of(ui.theme(), *state.shown, t, areas.row_h, px_per_s);
+        return kLegendRow
+               * static_cast<float>(timeline_legend(ui, {0, 0, areas.legend.w, 0}, state.named, false));
+    };
+    if (const float legend = try_with(kLegendRow); legend > kLegendRow) (void)try_with(legend);
+    if (state.windows && areas.plot.h < least_row * static_cast<float>(needs.devices)) {
         state.windows.reset();
         needs.windows = nullptr;
-        areas = divide(room, needs);
-    }
-    const double span = state.to_s > state.from_s ? state.to_s - state.from_s : whole;
-    const double px_per_s =
-        state.windows ? state.windows->px_per_s() : static_cast<double>(areas.plot.w) / span;
-    const auto named = [&] { return marks_of(ui.theme(), *state.shown, t, areas.row_h, px_per_s); };
-    state.named = named();
-    const int lines = timeline_legend(ui, {0, 0, areas.legend.w, 0}, state.named, false);
-    if (lines > 1) {
-        needs.legend = kLegendRow * static_cast<float>(lines);
-        areas = divide(room, needs);
-        state.named = named();
+        if (const float legend = try_with(kLegendRow); legend > kLegendRow) (void)try_with(legend);
     }
     if (state.windows) state.windows->place(areas.plot.y, areas.plot.h);
     return areas;
