@@ -96,12 +96,14 @@ void draw_columns(Ui& ui, const Scene& scene, const ZoomViewState& s, ZoomUnder 
 
 // These are in zoom_matrices.cpp.
 
+// Returns "gate", "shared gate".
+[[nodiscard]] std::string matrix_name(const Placement& placement);
 // Fills a room with a layer's matrices: area is bytes. Experts count as far as they lie on the GPU.
 void lay_matrices(const Nest& nest, std::span<const int> tensors, std::int64_t rank, Rect room, float scale,
                   ZoomColumn& column);
 void draw_matrices(Ui& ui, const Nest& nest, std::int64_t rank, std::span<const MatrixBox> boxes);
-// Draws one tensor with its cut, and the words below or next to it. Returns the place of the matrix.
-Rect draw_tensor(Ui& ui, Rect room, const Nest& nest, int tensor, std::int64_t rank,
+// Draws one tensor with its cut, and the words below or next to it.
+void draw_tensor(Ui& ui, Rect room, const Nest& nest, int tensor, std::int64_t rank,
                  std::span<const std::string> words);
 [[nodiscard]] ZoomFacts zoom_facts(const Scene& scene, const Nest& nest, const NestChildren& layers,
                                    std::int64_t rank, std::size_t item, int tensor);

@@ -14,9 +14,9 @@ namespace pentamesh::ui {
 namespace {
 
 // Lengths are logical pixels.
-constexpr float kHead = 42, kLowHead = 22, kCoarse = 17, kHint = 24;
+constexpr float kHead = 42, kLowHead = 22, kCoarse = 17, kHint = 24, kFoot = 6;
 constexpr float kStrip = 64, kStripCell = 38;
-constexpr float kLeastColumnGap = 24, kMostColumnGap = 64;
+constexpr float kLeastColumnGap = 24, kColumnGap = 48, kMostColumnGap = 64;
 constexpr std::int64_t kMostInList = 32;  // more stages or layers than these are no list
 constexpr float kLeastInList = 14;
 
@@ -79,10 +79,17 @@ std::vector<Rect> places_of(const ZoomViewState& s, Rect room, std::size_t& on_s
         return places;
     }
     const auto gaps = static_cast<float>(n - 1 - first);
-    const std::vector<float> w = widths_of(std::span(needs).subspan(first), rest.w - kLeastColumnGap * gaps);
+    const std::span<const ColumnNeed> shown = std::span(needs).subspan(first);
+    float spare = rest.w - kLeastColumnGap * gaps;
+    for (const ColumnNeed& need : shown) spare -= need.least;
+    // A beam is seen best where the gap that it crosses is wide: gaps get a part of what is left.
+    constexpr float kPartOfGaps = 0.25f;
+    float gap =
+        gaps > 0 ? std::clamp(kLeastColumnGap + spare * kPartOfGaps / gaps, kLeastColumnGap, kColumnGap) : 0;
+    const std::vector<float> w = widths_of(shown, rest.w - gap * gaps);
     float used = 0;
     for (const float each : w) used += each;
-    const float gap = gaps > 0 ? std::clamp((rest.w - used) / gaps, kLeastColumnGap, kMostColumnGap) : 0;
+    if (gaps > 0) gap = std::clamp((rest.w - used) / gaps, kLeastColumnGap, kMostColumnGap);
     for (std::size_t k = first; k < n; ++k) {
         places[k] = rest.cut_left(w[k - first]);
         rest.cut_left(gap);
@@ -112,7 +119,7 @@ void lay_body(const ZoomViewState& s, ZoomColumn& c, std::size_t column, float s
     const std::size_t levels = s.nest->levels.size();
     c.body = c.place;
     c.body.cut_top(c.place.h > 170 ? kHead : kLowHead);
-    if (hint) c.body.cut_bottom(kHint);
+    c.body.cut_bottom(hint ? kHint : kFoot);  // the frame of a node needs its room
     c.taken = c.body;
     if (column == levels + 1) {
         lay_matrices(*s.nest, s.layers->items[s.item].tensors, s.rank, c.body, scale, c);
@@ -195,7 +202,8 @@ std::string parts_of_rank(const ZoomViewState& s) {
     text += plural(layers, "layer", "layers");
     const auto chunks = static_cast<std::int64_t>(contents.chunks.size());
     if (chunks > 1) text += " in " + thousands(chunks) + " chunks";
-    if (contents.head) text += ", head";
+    const bool has_head = contents.head && s.layers->items.back().layer < 0;  // a tied one is the embedding
+    if (has_head) text += ", head";
     // A layer that predicts further tokens is no box of its own.
     if (contents.mtp_layers > 0) text += " (and " + thousands(contents.mtp_layers) + " MTP)";
     return text;
@@ -212,15 +220,14 @@ HeadWords head_of(const Scene& scene, const ZoomViewState& s, std::size_t column
         const std::string line(words_of(mark_of_tier({}, cluster, tier).dash));
         const std::string where = tier == 0 ? "one " + std::string(domain_name(cluster)) : line;
         return {{level_text(level), thousands(level.count)},
-                {axis + ", " + name + ", " + where, axis + ", " + where, axis}};
+                {axis + ", " + name + ", " + where, axis + ", " + name, axis}};
     }
-    const NestItem& item = s.layers->items[s.item];
     if (column == levels)
         return {{taken_name(s, column)}, {parts_of_rank(s), plural(s.layers->count, "part", "parts")}};
     if (column == levels + 1) {
         std::string names;
-        for (const int i : item.tensors)
-            names += (names.empty() ? "" : ", ") + std::string(short_name_of(nest.tensors[i].id));
+        for (const MatrixBox& m : s.columns[column].matrices)
+            names += (names.empty() ? "" : ", ") + matrix_name(nest.tensors[m.tensor]);
         return {{taken_name(s, column)}, {"area is bytes: " + names, "area is bytes"}};
     }
     const Placement& p = nest.tensors[s.tensor];
@@ -272,7 +279,7 @@ void draw_head(Ui& ui, const Scene& scene, const ZoomViewState& s, std::size_t c
 
 // Says how the boxes of one column look.
 struct GridLook {
-    Color dim, full, line;
+    Color dim, full, line{0, 0, 0, 0};
     std::int64_t taken = 0, highlighted = -1;                     // boxes
     bool solid = true;                                            // the taken one is filled, else framed
     std::function<std::vector<std::string>(std::int64_t)> words;  // of a box, the longest first
@@ -280,8 +287,6 @@ struct GridLook {
 };
 
 void draw_label(Ui& ui, const ExactGrid& g, Rect r, std::int64_t i, const GridLook& look) {
-    constexpr float kLeastHeight = 12.5f;
-    if (r.h < kLeastHeight || r.w < 12) return;
     const bool taken = i == look.taken;
     TextStyle style = ui.style(r.h >= 17 ? 12.0f : 11.0f, Tone::secondary);
     if (taken) style = ui.style(style.size, Tone::text, Face::semibold);
@@ -297,8 +302,22 @@ void draw_label(Ui& ui, const ExactGrid& g, Rect r, std::int64_t i, const GridLo
     if (taken && !look.right.empty()) write_whole(ui, inner, look.right, ui.small(), Align::right);
 }
 
+// Returns true if every box has room for its shortest words: a row of numbers does not end in the middle.
+bool has_labels(Ui& ui, const ExactGrid& g, const GridLook& look) {
+    constexpr float kLeastHeight = 12.5f;
+    const Rect r = g.box(0);
+    const float room = r.w - (g.cols == 1 || (r.h >= 44 && r.w >= 44) ? 18.0f : 4.0f);
+    if (r.h < kLeastHeight) return false;
+    for (const std::int64_t i : {std::int64_t{0}, g.boxes / 2, g.boxes - 1}) {
+        const std::vector<std::string> words = look.words(i);
+        if (ui.canvas().text_width(words.back(), ui.style(r.h >= 17 ? 12.0f : 11.0f)) > room) return false;
+    }
+    return true;
+}
+
 void draw_grid(Ui& ui, const ExactGrid& g, const GridLook& look) {
     Canvas& c = ui.canvas();
+    const bool labels = has_labels(ui, g, look);
     for (std::int64_t i = 0; i < g.boxes; ++i) {
         const Rect r = g.box(i);
         const bool taken = i == look.taken;
@@ -307,7 +326,7 @@ void draw_grid(Ui& ui, const ExactGrid& g, const GridLook& look) {
         if (look.line.a > 0) c.frame(r, look.line, 1, radius);
         if (taken && !look.solid) c.frame(r, ui.theme().text, 2, radius);
         if (i == look.highlighted) c.frame(r, ui.theme().text, 1.5f, radius);
-        draw_label(ui, g, r, i, look);
+        if (labels) draw_label(ui, g, r, i, look);
     }
 }
 
@@ -346,7 +365,7 @@ void draw_level(Ui& ui, const Scene& scene, const ZoomViewState& s, std::size_t 
         look.right = memory_text(items[s.item].bytes);
         look.words = [&](std::int64_t i) -> std::vector<std::string> {
             const NestItem& item = items[static_cast<std::size_t>(i * g.each)];
-            if (item.layer < 0) return {item.label};
+            if (item.layer < 0) return {item.label, item.label.substr(0, 3)};
             if (g.each > 1) return {item.label + " on", thousands(item.layer)};
             if (i == look.taken || i == 0 || items[static_cast<std::size_t>(i - 1)].layer < 0)
                 return {item.label, thousands(item.layer)};

@@ -12,7 +12,7 @@ namespace pentamesh::ui {
 namespace {
 
 constexpr float kMatrixGap = 5, kBlockGap = 10;  // logical pixels, between matrices and between blocks
-constexpr double kTooSmall = 0.004;              // of the layer's bytes: a smaller matrix is named, not drawn
+constexpr double kTooSmall = 0.008;              // of the layer's bytes: a smaller matrix is named, not drawn
 constexpr double kThin = 0.12;                   // of its block's bytes: such neighbours share a column
 
 bool is_dealt(const Placement& p) {
@@ -119,6 +119,11 @@ void place_rows(std::span<const MatrixRow> rows, Rect room, float scale, std::ve
 
 }  // namespace
 
+std::string matrix_name(const Placement& p) {
+    const std::string name(short_name_of(p.id));
+    return module_of(p.id) == TensorModule::shared_expert ? "shared " + name : name;
+}
+
 void lay_matrices(const Nest& nest, std::span<const int> tensors, std::int64_t rank, Rect room, float scale,
                   ZoomColumn& column) {
     std::vector<Weighed> all;
@@ -206,7 +211,7 @@ void draw_cut(Ui& ui, Rect r, const DrawnCut& cut) {
     const AxisPlacement& tp = cut.p.on(Axis::tp);
     const Color axis = color_of(t, group_of_cut(cut.p));
     if (tp.size <= 1) {
-        draw_held(ui, r, cut, mix(t.window, t.secondary, 0.45f));
+        draw_held(ui, r, cut, mix(t.window, t.secondary, 0.32f));
         return c.frame(r, t.secondary, 1);
     }
     if (tp.spread != Spread::cut) {  // the same on each of tp's ranks
@@ -255,12 +260,14 @@ void draw_experts(Ui& ui, Rect room, const Placement& p, const Part& part) {
     const Theme& t = ui.theme();
     const Color axis = color_of(t, GroupKind::ep);
     const ExactGrid g = exact_grid(room, c.scale(), p.shape[0], {4, 4, 1.3});
+    const bool numbered = g.each == 1 && g.box(0).h >= 13
+                          && c.text_width(thousands(p.shape[0] - 1), ui.style(11)) <= g.box(0).w;
     for (std::int64_t i = 0; i < g.boxes; ++i) {
         const Range of{i * g.each, std::min((i + 1) * g.each, p.shape[0])};
         const bool held = of.begin < part.box[0].end && of.end > part.box[0].begin;
         const Rect box = g.box(i);
         c.rect(box, held ? axis : mix(t.window, axis, 0.22f), std::min(box.w, box.h) > 16 ? 2.0f : 0.0f);
-        if (box.h < 13 || g.each > 1) continue;
+        if (!numbered) continue;
         TextStyle style = ui.style(11, Tone::secondary);
         if (held) style.color = ink_on(axis);
         write_whole(ui, box, thousands(i), style, Align::center);
@@ -294,7 +301,7 @@ void draw_matrices(Ui& ui, const Nest& nest, std::int64_t rank, std::span<const 
         } else {
             draw_cut(ui, m.r, cut);
         }
-        const std::string name(short_name_of(cut.p.id));
+        const std::string name = matrix_name(cut.p);
         const TextStyle style = ui.style(12, Tone::text);
         const float w = c.text_width(name, style) + 8;
         if (w > m.r.w || m.r.h < 18) continue;
@@ -303,7 +310,7 @@ void draw_matrices(Ui& ui, const Nest& nest, std::int64_t rank, std::span<const 
     }
 }
 
-Rect draw_tensor(Ui& ui, Rect room, const Nest& nest, int tensor, std::int64_t rank,
+void draw_tensor(Ui& ui, Rect room, const Nest& nest, int tensor, std::int64_t rank,
                  std::span<const std::string> words) {
     Canvas& c = ui.canvas();
     const Placement& p = nest.tensors[tensor];
@@ -339,7 +346,6 @@ Rect draw_tensor(Ui& ui, Rect room, const Nest& nest, int tensor, std::int64_t r
         c.paragraph(text.cut_top(h), words[i], style(i), kLine);
         text.cut_top(5);
     }
-    return whole;
 }
 
 namespace {
@@ -385,18 +391,22 @@ std::string sentence_of(const Nest& nest, const NestChildren& layers, std::int64
 std::string holders_of(const Scene& scene, const Nest& nest, int tensor, const NestPiece& piece) {
     const Placement& kept = nest.kept[tensor];
     if (piece.copies <= 1) return "No other GPU keeps it.";
-    std::string axes;
+    std::string whole, part;
     bool data = false;
-    const auto add = [&](const std::string& name) { axes += (axes.empty() ? "" : " × ") + name; };
     for (const Axis axis : {Axis::dp_replicate, Axis::dp_shard, Axis::cp, Axis::ep, Axis::tp}) {
         const AxisPlacement& on = kept.on(axis);
         if (on.copies() <= 1) continue;
         const bool of_data = axis == Axis::dp_replicate || axis == Axis::dp_shard;
         data = data || of_data;
         const std::string name = kept.expert && of_data ? "edp" : std::string(axis_name(kept, axis));
-        add((on.copies() == on.size ? "all of " : thousands(on.copies()) + " of ") + name);
+        if (on.copies() < on.size)
+            part = thousands(on.copies()) + " of " + name;
+        else if (!whole.ends_with(name))
+            whole += (whole.empty() ? "all of " : " × ") + name;
     }
-    if (parameter_copies_of(nest.plan, nest.mesh).stage_across) add("the stage across");
+    std::string axes = whole + (whole.empty() || part.empty() ? "" : " × ") + part;
+    if (parameter_copies_of(nest.plan, nest.mesh).stage_across)
+        axes += axes.empty() ? "the stage across" : ", and as many of the stage across";
     const std::string zero = data ? " (ZeRO-" + std::to_string(scene.plan.layout.zero) + ")" : "";
     return "The same on " + thousands(piece.copies) + " GPUs: " + axes + zero;
 }
@@ -406,7 +416,7 @@ std::string cut_words(const Scene& scene, const Placement& p) {
     const AxisPlacement& tp = p.on(Axis::tp);
     const std::string axis(axis_name(p, Axis::tp));
     if (tp.size <= 1)
-        return is_dealt(p) ? "each expert is whole on its GPU" : "it is whole while the layer runs";
+        return is_dealt(p) ? "each expert is whole on its GPU" : "no axis cuts it while the layer runs";
     if (tp.spread != Spread::cut) return "the same on all " + thousands(tp.size) + " of " + axis;
     const bool embeds = p.place == Place::embedding;
     if (tp.dim == Dim::rows && !embeds)
