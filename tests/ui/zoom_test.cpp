@@ -91,7 +91,7 @@ void check_columns(Driver& d, float scale) {
         part_of(d.shell.document().plan(), d.shell.evaluation().mesh, placements[s.tensor], s.rank);
     CHECK(part.held);
     CHECK(s.facts->piece.part.bytes == part.bytes);
-    CHECK(says(d, memory_text(part.bytes)));
+    CHECK(says(d, ui::memory_text(part.bytes)));
 }
 
 }  // namespace
