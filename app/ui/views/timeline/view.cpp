@@ -232,7 +232,7 @@ TimelineAreas divide(Rect room, const TimelineNeeds& needs) {
     for (Rect* x : {&r.curve, &r.ruler, &r.bracket, &r.legend})
         if (!x->empty()) x->cut_left(needs.labels);
     r.row_h = std::clamp(r.plot.h / static_cast<float>(needs.devices), 3.0f, kMostRow);
-    // What is below the rows follows them: few stages leave the lower end free.
+    // The parts below the rows follow them: few stages leave the lower end free.
     const float spare = std::max(0.0f, r.plot.h - r.row_h * static_cast<float>(needs.devices));
     if (needs.tall && !one && !needs.second && needs.measured <= 0) {
         r.plot.h -= spare;
