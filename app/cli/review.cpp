@@ -293,7 +293,7 @@ namespace {
 struct ScreenshotOptions {
     PlanArgument plan;
     std::string file, view, page, size = "1600x900", theme = "dark", axis;
-    std::string scene, select;
+    std::string scene, select, color;
     std::vector<std::string> run, edit;
     double scale = 1, text = 1;
     bool outlines = false, no_title = false, no_caption = false;
@@ -320,6 +320,19 @@ GroupKind parse_axis(const std::string& text) {
     for (const GroupKind kind : all_of<GroupKind>())
         if (name_of(kind) == text) return kind;
     refuse("--axis " + shown_text(text) + ": there is no such axis");
+}
+
+// Returns the place of the figure in the list of those that the mesh can show.
+int parse_figure(const ScreenshotOptions& options, const ui::PictureRequest& request) {
+    const std::optional<int> figure = ui::figure_named(options.color);
+    std::string all;
+    for (const ui::MeshFigure& f : ui::mesh_figures()) all += (all.empty() ? "" : ", ") + std::string(f.name);
+    if (!figure) refuse("--color " + shown_text(options.color) + ": there are " + all);
+    const ui::FigureOf of = ui::mesh_figures()[static_cast<std::size_t>(*figure)].of;
+    const bool of_run = of == ui::FigureOf::run || of == ui::FigureOf::difference;
+    if (of_run && (!request.run || request.run->hang))
+        refuse("--color " + options.color + " needs the traces of a run: --run FILES");
+    return *figure;
 }
 
 // Sets the request to what a window would show: the scene of a plan file or a picture, with something
@@ -392,6 +405,7 @@ int screenshot(const Context& context, const ScreenshotOptions& options) {
     Plan plan = load_plan(context, options.plan);
     if (!options.run.empty()) set_run(context, options, plan, request);
     if (!options.scene.empty() || !options.select.empty()) set_scene(context, options, plan, request);
+    if (!options.color.empty()) request.mesh_figure = parse_figure(options, request);
     if (!options.page.empty()) set_page(options, request);
     if (!options.edit.empty()) {
         PlanArgument edited = options.plan;
@@ -431,6 +445,11 @@ void add_screenshot(Options& app, Context& context) {
         .show_default();
     app.add_option("--rank", options.rank, "show this rank as selected");
     app.add_option("--axis", options.axis, "the axis whose groups are highlighted; default: all");
+    app.add_option("--color", options.color,
+                   "the figure that colours the cells of the mesh: groups, memory, work, idle, waits, "
+                   "waits-tp ...; of "
+                   "--run: run-work, off-work (measured less planned) ...")
+        .type_name("FIGURE");
     app.add_flag("--outlines", options.outlines, "SVG: text as shapes, not as <text>");
     app.add_flag("--no-title", options.no_title, "a view without the plan's title over it");
     app.add_flag("--no-caption", options.no_caption, "without the line of model, cluster and layout");

@@ -452,6 +452,54 @@ StepTail step_tail(const Step& step, const Comm& comm) {
 
 namespace {
 
+// Returns the time of a stage's passes, without what it waits for between them. `busy_s` gets the sum of its
+// blocks, `sends_s` that of the sends in them.
+StageTime passes_of(const Plan& plan, const Comm& comm, const StepWork& work, int stage, double& busy_s,
+                    double& sends_s) {
+    const double runs = runs_of(schedule_of(plan.layout), work.microbatches);
+    StageTime out;
+    for (int c = 0; c < comm.stages.chunks; ++c) {
+        const ChunkLayers& layers = comm.stages.chunk(stage, c);
+        const ChunkWork& w = work.chunk[comm.stages.kind_of(stage, c)];
+        busy_s += runs * w.cost.total();
+        out.compute_s += runs * (w.compute.total() + w.recompute);
+        out.slowed_s += runs * (w.slowed.forward + w.slowed.backward);
+        for (std::size_t a = 0; a < UnitComm::kAxes; ++a)
+            out.exposed_s[kUnitAxes[a]] += runs * (w.comm.forward[a] + w.comm.backward[a]);
+        std::size_t row = 0;
+        for (const Operation& o : comm.operations)
+            if (is_state_row(o)) out.exposed_s[o.group] += runs * w.state.row[row++];
+        if (!hides_sends(plan))
+            sends_s += runs * work.send_s * ((layers.last ? 0 : 1) + (layers.first ? 0 : 1));
+    }
+    return out;
+}
+
+}  // namespace
+
+std::vector<StageTime> stage_times(const Plan& plan, const Comm& comm, const StepWork& work,
+                                   const Step& step) {
+    const StepTail tail = step_tail(step, comm);
+    const double makespan_s = step.time_s - tail.total();
+    const double messages_s = step.exposed_comm_s[GroupKind::pp] - tail.exposed_s[GroupKind::pp];
+    std::vector<StageTime> out;
+    for (int stage = 0; stage < comm.stages.devices; ++stage) {
+        double busy_s = 0, sends_s = 0;
+        StageTime& t = out.emplace_back(passes_of(plan, comm, work, stage, busy_s, sends_s));
+        const double between_s = std::max(makespan_s - busy_s, 0.0);
+        // Sends in its blocks are waited for as far as there are so many; else the first messages between
+        // blocks.
+        const double waits_s =
+            hides_sends(plan) ? std::min(between_s, messages_s) : std::min(sends_s, send_time(comm));
+        t.exposed_s[GroupKind::pp] += waits_s;
+        t.idle_s = between_s + sends_s - waits_s;
+        for (const GroupKind k : all_of<GroupKind>()) t.exposed_s[k] += tail.exposed_s[k];
+    }
+    return out;
+}
+
+namespace {
+
 // Returns the hidden time of one call.
 double hidden_of(const Operation& o) {
     return o.count_per_step > 0 ? std::max(0.0, o.time_s - o.exposed_s) / o.count_per_step : 0;

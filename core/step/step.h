@@ -261,6 +261,19 @@ struct StepTail {
 };
 [[nodiscard]] StepTail step_tail(const Step& step, const Comm& comm);
 
+// Says where the time of a step goes on the GPUs of one stage, in seconds.
+struct StageTime {
+    double compute_s = 0;                      // recomputation included
+    double slowed_s = 0;                       // compute next to traffic takes so much longer, in the passes
+    double idle_s = 0;                         // the pipeline has no work for it
+    EnumArray<GroupKind, double> exposed_s{};  // communication that it waits for, by axis
+};
+// Returns those of each stage of the pipeline. With slowed_once_s, the optimizer and stragglers of the step
+// the parts of a stage sum to the step's time. Gradients and parameters once a step are those of the stage
+// where they take longest: all wait for it.
+[[nodiscard]] std::vector<StageTime> stage_times(const Plan& plan, const Comm& comm, const StepWork& work,
+                                                 const Step& step);
+
 // Communication goes on behind the blocks, where nothing waits for it: the rest of a call's time.
 // Holds seconds by axis; those of the backward include the calls that a recomputed forward repeats.
 struct HiddenComm {

@@ -6,6 +6,7 @@
 #include "core/mesh/mesh.h"
 #include "core/model/model.h"
 #include "core/plan/software.h"
+#include "core/runs/measured.h"
 #include "core/step/compute.h"
 #include "plans.h"
 #include "tests/near.h"
@@ -421,4 +422,37 @@ TEST_CASE("fused experts save the passes of their activation and its casts, and 
     CHECK(apart.forward - fused.forward == near(numbers * (3 * 2 + r.cast_bytes) / r.hbm + r.kernel_s, 1e-6));
     CHECK(apart.input_grad - fused.input_grad > numbers * 2 * r.cast_bytes / r.hbm);
     CHECK(apart.weight_grad == near(fused.weight_grad, 1e-9));
+}
+
+TEST_CASE(
+    "the parts of each stage sum to the step, and those of the stage that works longest are the step's own") {
+    const Presets all(std::filesystem::path(SOURCE_DIR) / "presets");
+    int pipelines = 0;
+    for (const Presets::Entry& entry : all.list(PresetKind::plan)) {
+        CAPTURE(entry.id);
+        const Plan plan = all.plan(entry.id);
+        const Evaluation e = run(plan);
+        if (!e.step) continue;
+        const Step& s = *e.step;
+        const std::vector<StageTime> stages = stage_times(plan, e.comm, e.work, s);
+        REQUIRE(stages.size() == e.memory.stage.size());
+        if (stages.size() > 1) ++pipelines;
+        for (std::size_t i = 0; i < stages.size(); ++i) {
+            CAPTURE(i);
+            const StageTime& t = stages[i];
+            double sum =
+                t.compute_s + t.slowed_s + t.idle_s + s.slowed_once_s + s.optimizer_s + s.straggler_s;
+            for (const double wait : t.exposed_s) sum += wait;
+            CHECK(sum == near(s.time_s, 1e-9));
+            CHECK(t.idle_s >= -1e-9 * s.time_s);
+        }
+        const StageTime& longest = stages[static_cast<std::size_t>(e.comm.busiest_device)];
+        CHECK(longest.compute_s == near(runs::longest_compute(s), 1e-9));
+        for (const GroupKind k : all_of<GroupKind>()) {
+            CAPTURE(std::string(name_of(k)));
+            CHECK(longest.exposed_s[k] == near(s.exposed_comm_s[k], 1e-9));
+        }
+        CHECK(longest.idle_s == within(schedule_bubble_s(s), 1e-9 * s.time_s));
+    }
+    CHECK(pipelines >= 5);
 }

@@ -301,20 +301,18 @@ TEST_CASE("a field says on hover what the framework of choice calls it, and the 
 
 TEST_CASE("a list of ranks in the mesh's field lights them and says what they share") {
     Driver d("zoom-1024");
-    REQUIRE(d.click("mesh.goto"));
+    run_id(d, "mesh.go_to");
     d.type("8-11, 13");
     d.press({Key::enter});
     CHECK(d.shell.selection().topic == Selection::Topic::ranks);
     CHECK(d.shell.selection().ranks == std::vector<std::int64_t>{8, 9, 10, 11, 13});
     CHECK(says(d, "WHAT THEY SHARE"));
     CHECK(says(d, "node 1"));
-    REQUIRE(d.click("mesh.goto"));
-    d.press({.key = Key::a, .ctrl = true});
+    run_id(d, "mesh.go_to");
     d.type("1,023");  // one rank as thousands are written
     d.press({Key::enter});
     CHECK(d.shell.selection().rank == 1023);
-    REQUIRE(d.click("mesh.goto"));
-    d.press({.key = Key::a, .ctrl = true});
+    run_id(d, "mesh.go_to");
     d.type("3, 5000");
     d.press({Key::enter});
     CHECK(d.shell.message().find("there is no rank 5000") != std::string::npos);
@@ -354,7 +352,7 @@ TEST_CASE(
     d.press({.key = Key::a, .ctrl = true});
     d.type("gpu[001-128]");
     REQUIRE(d.click("blame.close"));
-    REQUIRE(d.click("mesh.goto"));
+    run_id(d, "mesh.go_to");
     d.type("9");
     d.press({Key::enter});
     d.settle();

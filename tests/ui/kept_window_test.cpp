@@ -1,5 +1,5 @@
 // Parts that a window keeps from frame to frame are, to the pixel, as it would draw them anew.
-#include "tests/ui/driver.h"
+#include "tests/ui/press.h"
 
 #include <doctest/doctest.h>
 #include <filesystem>
@@ -34,8 +34,7 @@ TEST_CASE("while only the mouse moves, the other parts are shown as they were, t
 TEST_CASE(
     "with two orders side by side the words are kept over both halves, and the picture stays the same") {
     Driver d("llama-3-70b-3d");
-    d.click("mesh.second.plus");
-    d.settle();
+    run_command(d, "compare the mesh with the order of torchtitan");
     const Rect left = *d.shell.ui_state().rect_of("mesh.cells"),
                right = *d.shell.ui_state().rect_of("mesh.cells.second");
     CHECK(left.right() < right.x);

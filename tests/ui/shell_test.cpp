@@ -2,7 +2,7 @@
 #include "core/plan/names.h"
 #include "render/png.h"
 #include "tests/folder.h"
-#include "tests/ui/driver.h"
+#include "tests/ui/press.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>
@@ -123,9 +123,20 @@ TEST_CASE("clicking a cell selects its rank, and Escape clears it") {
 
 TEST_CASE("a typed rank is found in a cluster of 16,384") {
     Driver d("llama-3.1-405b-16k");
-    REQUIRE(d.click("mesh.goto"));
+    CHECK_FALSE(d.drawn("mesh.goto"));
+    REQUIRE(d.click("mesh.more"));
+    d.press({Key::down}), d.press({Key::down});
+    d.press({Key::enter});
+    REQUIRE(d.drawn("mesh.goto"));
     d.type("4099");
     d.press({Key::enter});
+    CHECK(d.shell.selection().rank == 4099);
+    CHECK_FALSE(d.drawn("mesh.goto"));
+    run_command(d, "go to ranks");
+    REQUIRE(d.drawn("mesh.goto"));
+    d.type("7");
+    d.press({Key::escape});
+    CHECK_FALSE(d.drawn("mesh.goto"));
     CHECK(d.shell.selection().rank == 4099);
 }
 

@@ -114,17 +114,17 @@ TEST_CASE("what is typed between a click and the field's opening is kept, howeve
 
 TEST_CASE("letters typed while Tab brings a field of text to the keyboard are its own") {
     Driver d("llama-3-70b-3d");
+    REQUIRE(d.click("view.step"));
     const auto view = d.shell.screen().full;
-    tab_to(d, id_of("mesh.goto"));
+    tab_to(d, id_of("step.budget"));
     d.press({.key = Key::tab, .shift = true});
-    REQUIRE(d.shell.ui_state().focus != id_of("mesh.goto"));
+    REQUIRE(d.shell.ui_state().focus != id_of("step.budget"));
     d.input.keys_down = {Key::tab};
     d.frame();
     strike(d, Key::n1, "1");
     strike(d, Key::n2, "2");
     d.settle();
-    d.press({Key::enter});
-    CHECK(d.shell.selection().rank == 12);
+    CHECK(d.shell.views().step.budget.text.find("12") != std::string::npos);
     CHECK(d.shell.screen().full == view);
 }
 

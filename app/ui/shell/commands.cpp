@@ -4,6 +4,8 @@
 
 #include "app/ui/shell/menu_bar.h"
 #include "app/ui/shell/shell.h"
+#include "app/ui/views/mesh/mesh_figure.h"
+#include "app/ui/views/mesh/mesh_menu.h"
 #include "app/ui/views/table.h"
 #include "app/ui/views/timeline/timeline_parts.h"
 #include "core/base/files.h"
@@ -29,6 +31,7 @@ void Shell::make_commands() {
     make_edit_commands();
     make_layout_commands();
     make_view_commands();
+    make_mesh_commands();
     make_timeline_commands();
     make_look_commands();
     sheets_.add_flags_commands(commands_);
@@ -356,6 +359,64 @@ void Shell::make_view_commands() {
             window_.full = ViewId::map;
         },
         nullptr, [this] { return window_.views.map.style == MapStyle::own_rows; }));
+}
+
+void Shell::show_mesh() {
+    static_cast<void>(leave_named_page(window_.views, ViewId::mesh));
+    window_.views.as_data[static_cast<std::size_t>(ViewId::mesh)] = false;
+    window_.views.in_pane[static_cast<std::size_t>(Pane::top)] = window_.alone_view = ViewId::mesh;
+    if (window_.full) window_.show_full(ViewId::mesh);
+    window_.dirty = window_.state.redraw_all = true;
+}
+
+// Adds by name all that the menu of the mesh has.
+void Shell::make_mesh_commands() {
+    MeshViewState& mesh = window_.views.mesh;
+    const auto opens = [this, &mesh](MeshMenu menu) {
+        return [this, &mesh, menu] {
+            show_mesh();
+            open_mesh_menu(mesh, menu, window_.state.rect_of("mesh.more").value_or(mesh.menu_anchor));
+        };
+    };
+    const auto tells_nothing = [this] { return !window_.hidden_answer.open; };
+    add(in_menu("View", "mesh.go_to", "Go to ranks of the mesh…", {}, [this, &mesh] {
+        show_mesh();
+        begin_going_to_ranks(mesh);
+    }));
+    add(in_menu("View", "mesh.figures", "Colour of the mesh…", {}, opens(MeshMenu::figures), tells_nothing));
+    add(in_menu("View", "mesh.orders", "Compare the mesh with another order…", {}, opens(MeshMenu::orders)));
+    const auto figures = mesh_figures();
+    for (std::size_t i = 0; i < figures.size(); ++i) {
+        const MeshFigure& f = figures[i];
+        std::string title = "Colour the mesh by " + std::string(f.title);
+        add({.id = "mesh.color." + std::string(f.name),
+             .title = title,
+             .run =
+                 [this, &mesh, i] {
+                     show_mesh();
+                     choose_figure(mesh, static_cast<int>(i));
+                 },
+             .enabled = tells_nothing,
+             .checked = [&mesh, i] { return mesh.figure == static_cast<int>(i); },
+             .label =
+                 [this, &f, title] {
+                     Hover none;
+                     return offers_figure(scene_of(none), f) ? title : std::string();
+                 }});
+    }
+    const auto orders = order_presets();
+    for (int i = -1; i < static_cast<int>(orders.size()); ++i)
+        add({.id = i < 0 ? "mesh.second.none"
+                         : "mesh.second." + std::string(orders[static_cast<std::size_t>(i)].name),
+             .title = i < 0 ? "Compare the mesh with no other order"
+                            : "Compare the mesh with the order of "
+                                  + std::string(orders[static_cast<std::size_t>(i)].name),
+             .run =
+                 [this, &mesh, i] {
+                     show_mesh();
+                     choose_second_order(mesh, i);
+                 },
+             .checked = [&mesh, i] { return mesh.second == i; }});
 }
 
 void Shell::make_timeline_commands() {

@@ -204,6 +204,7 @@ Screen screen_of(const PictureRequest& request, const Evaluation& evaluation) {
         Screen screen = *request.screen;
         if (request.run) screen.run = request.run;
         static_cast<void>(show_named_view(screen.views, request.view));
+        if (request.mesh_figure > 0) choose_figure(screen.views.mesh, request.mesh_figure);
         stand_still(screen.views);
         return screen;
     }
@@ -215,6 +216,7 @@ Screen screen_of(const PictureRequest& request, const Evaluation& evaluation) {
     screen.task = request.task;
     screen.run = request.run;
     screen.views.mesh.plain = request.uncolored;
+    screen.views.mesh.figure = request.mesh_figure;
     if (const auto view = show_named_view(screen.views, request.view); view && !request.page.empty())
         show_named_page(screen.views, *view, request.page);
     if (request.rank >= 0) {

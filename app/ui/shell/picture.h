@@ -57,6 +57,7 @@ struct PictureRequest {
     HiddenAnswer hidden_answer{};          // of a question next to the picture; a screen has its own
     std::optional<LessonTask> task{};      // next to the picture: advice keeps to what it allows
     bool uncolored = false;                // the mesh without the colours of groups
+    int mesh_figure = 0;                   // that the mesh shows: a place in mesh_figures()
     Page* onto = nullptr;                  // drawn on what it has open, and no bytes are given back
     bool* fits = nullptr;                  // gets whether it has room for all; without room nothing is drawn
     std::shared_ptr<const RealRun> run{};  // of the plan; a screen has its own

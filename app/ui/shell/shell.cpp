@@ -3,6 +3,7 @@
 #include "app/ui/kit/data_table.h"
 #include "app/ui/lesson/lesson_session.h"
 #include "app/ui/panels/inspector.h"
+#include "app/ui/views/mesh/mesh_menu.h"
 #include "app/ui/views/shards/shards_sheets.h"
 #include "app/ui/views/table.h"
 #include "core/base/files.h"
@@ -239,7 +240,7 @@ Effects Shell::draw_content(Ui& ui, Scene& scene, Rect room) {
         out.add(desk_.presenter().on ? draw_presenter(ui, room, scene) : draw_panels(ui, room, scene));
     });
     if (!window_.draw_guarded(ui, "A menu of the plan", {}, [&] { out.add(draw_sheets(ui, scene)); }))
-        panel_.menu.clear(), sheets_.close();
+        panel_.menu.clear(), window_.views.mesh.menu = MeshMenu::none, sheets_.close();
     if (!window_.draw_guarded(ui, "A menu or dialog", {}, [&] { out.add(draw_layers(ui, scene)); })) {
         menus_.close();
         desk_.close_results();
@@ -274,6 +275,7 @@ void Shell::take(Effects effects) {
 
 Effects Shell::draw_sheets(Ui& ui, Scene& scene) {
     Effects out = draw_plan_menus(ui, scene, panel_);
+    draw_mesh_menu(ui, scene, window_.views.mesh);
     out.add(draw_problems_layer(ui, scene, inspector_));
     out.add(sheets_.draw(ui, scene));
     return out;

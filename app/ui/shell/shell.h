@@ -195,6 +195,8 @@ class Shell {
     void make_export_commands();
     void make_help_commands();
     void make_view_commands();
+    void make_mesh_commands();
+    void show_mesh();  // brings the cells of the mesh into the window
     void make_timeline_commands();
     void make_look_commands();
     void make_side_commands();

@@ -367,6 +367,7 @@ void begin_lesson_scene(ViewStates& states) {
     states.step.stragglers.played = {};
     states.mesh.camera = {};
     states.mesh.show_links = true;
+    choose_figure(states.mesh, 0);
     states.timeline.cursor_s = -1;
     states.zoom = {};
 }
@@ -386,6 +387,7 @@ void stand_still(ViewStates& states) {
     states.layer.playing = false, states.layer.part = 1;
     states.comm.ring.played.playing = states.map.race.played.playing = states.step.stragglers.played.playing =
         false;
+    states.mesh.menu = MeshMenu::none, states.mesh.goes_to = false;
     states.zoom.begun_s = -1;
 }
 

@@ -54,8 +54,8 @@ void axis_switch(Ui& ui, Rect row, Scene& scene, MeshViewState& state);
 [[nodiscard]] bool can_choose(const Scene& scene, GroupKind kind);
 // Returns the width of axis_switch.
 [[nodiscard]] float switch_width(Ui& ui, const Scene& scene);
-// Chooses the next or the previous axis where the brackets are pressed.
-void next_axis(Scene& scene);
+// Chooses the next or the previous axis where the brackets are pressed. The cells then show groups.
+void next_axis(Scene& scene, MeshViewState& state);
 
 // While the mouse is over the row of an axis, the mesh shows its groups as if the axis were chosen.
 class ShownAxis {

@@ -1,7 +1,9 @@
 #include "app/ui/views/mesh/mesh_experts.h"
+
 #include "app/ui/kit/format.h"
 #include "app/ui/views/mesh/mesh_cells.h"
 #include "app/ui/views/mesh/mesh_draw.h"
+#include "app/ui/views/mesh/mesh_figure.h"
 #include "app/ui/views/mesh/mesh_large.h"
 #include "app/ui/views/mesh/mesh_layout.h"
 #include "app/ui/views/shards/view.h"
@@ -667,6 +669,7 @@ std::string_view mesh_switch(Ui& ui, Rect& row, Scene& scene, MeshViewState& sta
     state.folds = picked == fold;
     state.both = experts && picked == 2;
     if (experts && picked < 2) scene.selection.show_mesh(picked == 1);
+    if (state.zooms || state.folds || state.both) choose_figure(state, 0);  // they show groups
     return {};
 }
 
@@ -728,11 +731,14 @@ void axis_switch(Ui& ui, Rect row, Scene& scene, MeshViewState& state) {
     std::vector<std::string> labels{ui.state().for_picture ? "all axes" : std::string(kAll)};
     for (const GroupKind k : kinds) labels.push_back(axis_label(k));
     const std::vector<std::string_view> views(labels.begin(), labels.end());
+    const bool figure = shows_figure(scene, state);  // then no axis is shown
     const auto at =
-        sel.all_axes ? 0
-                     : static_cast<int>(std::find(kinds.begin(), kinds.end(), sel.group) - kinds.begin()) + 1;
+        figure ? -1
+        : sel.all_axes
+            ? 0
+            : static_cast<int>(std::find(kinds.begin(), kinds.end(), sel.group) - kinds.begin()) + 1;
     if (ui.state().for_picture) {
-        ui.canvas().text_in(row, mesh + labels[static_cast<std::size_t>(at)], ui.small());
+        if (!figure) ui.canvas().text_in(row, mesh + labels[static_cast<std::size_t>(at)], ui.small());
         return;
     }
     std::optional<Color> ground;
@@ -740,13 +746,14 @@ void axis_switch(Ui& ui, Rect row, Scene& scene, MeshViewState& state) {
     const int picked =
         ui.segments("mesh.axis", {row.x, row.y, std::min(width, row.w), row.h}, views, at, ground);
     if (picked == at) return;
+    choose_figure(state, 0);
     if (picked == 0)
         sel.all_axes = true;
     else
         sel.choose(kinds[static_cast<std::size_t>(picked) - 1]);
 }
 
-void next_axis(Scene& scene) {
+void next_axis(Scene& scene, MeshViewState& state) {
     const ViewKeys& keys = scene.keys;
     const int by = keys.pressed({Key::right_bracket}) ? 1 : keys.pressed({Key::left_bracket}) ? -1 : 0;
     if (by == 0) return;
@@ -755,6 +762,7 @@ void next_axis(Scene& scene) {
     const auto at = std::find(kinds.begin(), kinds.end(), scene.selection.group);
     const auto n = static_cast<std::ptrdiff_t>(kinds.size());
     const auto i = at == kinds.end() ? 0 : ((at - kinds.begin()) + by + n) % n;
+    choose_figure(state, 0);
     scene.selection.choose(kinds[static_cast<std::size_t>(i)]);
 }
 

@@ -5,6 +5,7 @@
 #include "app/ui/views/mesh/mesh_cells.h"
 #include "app/ui/views/mesh/mesh_draw.h"
 #include "app/ui/views/mesh/mesh_experts.h"
+#include "app/ui/views/mesh/mesh_figure.h"
 #include "app/ui/views/mesh/mesh_large.h"
 #include "app/ui/views/mesh/mesh_layout.h"
 #include "core/mesh/places.h"
@@ -711,6 +712,13 @@ constexpr float kMaxZoom = 400;
 
 Rect draw_around(Ui& ui, Rect room, const Scene& scene, MeshViewState& state, ExpertLoads& loads,
                  std::optional<PlanEdit>& edit) {
+    if (shows_figure(scene, state)) {
+        const float high = figure_legend_height(room.w);
+        if (room.h < 3 * high) return room;
+        draw_figure_legend(ui, room.cut_top(high), scene, state);
+        room.cut_top(8);
+        return room;
+    }
     if (room.h < kLeastHeight || scene.evaluation.mesh.world <= 1) return room;
     if (state.both) {
         ExpertFold fold = fold_of(scene, std::max<std::int64_t>(0, scene.selection.rank));

@@ -5,15 +5,15 @@
 #include "app/tables/review.h"
 #include "app/ui/kit/data_table.h"
 #include "app/ui/kit/format.h"
-#include "app/ui/panels/inspector.h"
 #include "app/ui/scene/scene.h"
 #include "app/ui/views/mesh/mesh_cells.h"
 #include "app/ui/views/mesh/mesh_draw.h"
 #include "app/ui/views/mesh/mesh_experts.h"
+#include "app/ui/views/mesh/mesh_figure.h"
 #include "app/ui/views/mesh/mesh_large.h"
 #include "app/ui/views/mesh/mesh_layout.h"
+#include "app/ui/views/mesh/mesh_menu.h"
 #include "app/ui/views/mesh/mesh_run.h"
-#include "core/base/number.h"
 #include "core/mesh/mesh.h"
 #include "core/mesh/places.h"
 #include "core/plan/edits.h"
@@ -27,20 +27,6 @@ namespace pentamesh::ui {
 
 namespace {
 
-// Reads one rank, "1,024" too: three digits after each comma. A list of ranks is refused.
-std::optional<std::int64_t> parse_rank(std::string text) {
-    for (std::size_t at = text.find(','); at != std::string::npos; at = text.find(',', at + 1)) {
-        const std::size_t end = std::min(text.find(',', at + 1), text.size());
-        if (end - at != 4) return std::nullopt;
-    }
-    const std::size_t first = text.find_first_not_of(' '), last = text.find_last_not_of(' ');
-    if (first == std::string::npos || text.substr(first, last - first).find(' ') != std::string::npos)
-        return std::nullopt;
-    std::erase_if(text, [](char c) { return c == ',' || c == ' '; });
-    const auto rank = parse_whole(text);
-    return rank && *rank >= 0 ? rank : std::nullopt;
-}
-
 MeshCaption caption_of(const Scene& scene, const MeshViewState& state) {
     if (shows_hang(scene, state)) return hang_caption(scene);
     if (!scene.evaluation.valid)
@@ -49,6 +35,11 @@ MeshCaption caption_of(const Scene& scene, const MeshViewState& state) {
     if (state.both && !state.failure) {
         const ExpertFold fold = fold_of(scene, std::max<std::int64_t>(0, scene.selection.rank));
         if (fold.line > 0) return {fold_words(fold), ""};
+    }
+    if (!state.failure && shows_figure(scene, state)) {
+        const Vec2 cell = state.layout->grid.cell;
+        return figure_caption(scene, *state.shown_figure.values,
+                              state.layout->merged && std::min(cell.x, cell.y) < kLeastGpuCell);
     }
     if (!state.failure) return mesh_caption(scene);
     return state.lost_node >= 0 ? failure_caption(scene, state.lost_node)
@@ -62,7 +53,8 @@ void caption(Ui& ui, Rect& room, float kept, const Scene& scene, const MeshViewS
     Canvas& c = ui.canvas();
     constexpr float kLine = 18, kGap = 6;
     Rect line{room.x, room.y, room.w - kept, 20};
-    if (scene.evaluation.valid && !state.failure && !shows_hang(scene, state) && shows_activity(scene)) {
+    if (scene.evaluation.valid && !state.failure && !shows_hang(scene, state) && !shows_figure(scene, state)
+        && shows_activity(scene)) {
         activity_caption(ui, line, scene);
         room.cut_top(20);
         return;
@@ -119,20 +111,22 @@ void draw_outlined(Ui& ui, const MeshViewState& state, const CellGrid& grid) {
 struct Drawn {
     bool plain = false;     // without anything that tells groups
     bool run = false;       // cells say what their ranks do in a run that hangs
+    bool figure = false;    // cells show a figure of their GPU
     bool activity = false;  // cells say who works, instead of who talks to whom
     bool all = false;       // cells are cards, and every group of every axis is drawn about them
     HighlightedGroups highlighted{};
     // Cells do not change while the mouse moves over them.
-    [[nodiscard]] bool still() const { return !plain && !activity && (all || highlighted.shown); }
+    [[nodiscard]] bool still() const { return !plain && !activity && (all || figure || highlighted.shown); }
 };
 
 Drawn drawn_of(const Theme& theme, const Scene& scene, const MeshViewState& state) {
     Drawn d{.plain = state.plain || !shows_groups(scene), .run = shows_hang(scene, state)};
     d.plain = d.plain || d.run;
-    d.activity = scene.evaluation.valid && !d.plain && shows_activity(scene);
+    d.figure = !d.plain && shows_figure(scene, state);
+    d.activity = scene.evaluation.valid && !d.plain && !d.figure && shows_activity(scene);
     d.highlighted = highlighted_groups(theme, scene);
     d.all = scene.selection.all_axes && !d.highlighted.shown;
-    if (d.plain || d.activity) d.highlighted.shown = false;
+    if (d.plain || d.activity || d.figure) d.highlighted.shown = false;
     return d;
 }
 
@@ -154,8 +148,7 @@ CellGrid colored(const Theme& theme, const MeshPlace& m, const Scene& scene, con
 }
 
 // Draws what stays while the mouse moves over the mesh.
-void draw_ground(Ui& ui, const MeshPlace& m, const Scene& scene, const MeshViewState& state,
-                 const Drawn& drawn) {
+void draw_ground(Ui& ui, const MeshPlace& m, const Scene& scene, MeshViewState& state, const Drawn& drawn) {
     Canvas& c = ui.canvas();
     const Theme& theme = ui.theme();
     draw_boxes(c, theme, m, drawn.highlighted.shown || drawn.plain);
@@ -163,6 +156,7 @@ void draw_ground(Ui& ui, const MeshPlace& m, const Scene& scene, const MeshViewS
     draw_pods(c, theme, m, in_boxes(scene).gpus, 11);
     name_boxes(ui, m, scene);
     name_rows(ui, m, scene);
+    if (drawn.figure) return draw_figure_cells(ui, m, scene, state);
     if (!drawn.still()) return;
     const CellGrid grid = colored(theme, m, scene, drawn);
     CellGrid cells = grid;
@@ -195,14 +189,14 @@ void draw_over(Ui& ui, const MeshPlace& m, const Scene& scene, const MeshViewSta
         draw_highlighted_tile(c, m, drawn.highlighted);
         draw_highlighted_cells(c, scene.evaluation.mesh, drawn.highlighted, cells);
     }
-    if (!drawn.plain && !drawn.activity && state.second_cells.w <= 0)
+    if (!drawn.plain && !drawn.activity && !drawn.figure && state.second_cells.w <= 0)
         draw_gliding_tile(ui, m,
                           drawn.highlighted.shown ? drawn.highlighted.rank
                                                   : std::max<std::int64_t>(0, scene.selection.rank));
     if (scene.evaluation.valid) dim_other_stages(c, theme, scene, cells);
     if (state.failure && state.lost_node >= 0)
         draw_failure(ui, scene, state.lost_node, m.layout.node.size, cells);
-    if (state.show_links && !drawn.plain && !drawn.activity)
+    if (state.show_links && !drawn.plain && !drawn.activity && !drawn.figure)
         for (const MeshAxis& axis : drawn.highlighted.axes.span()) {
             if (drawn.highlighted.shown) draw_highlighted_links(c, theme, m, axis, drawn.highlighted.rank);
             if (!drawn.still()) draw_links(ui, m, scene, axis, false);
@@ -210,7 +204,7 @@ void draw_over(Ui& ui, const MeshPlace& m, const Scene& scene, const MeshViewSta
     if (state.camera.zoom == 1) c.frame(state.enlarged.inset(-2), theme.text, 1, 1);
     if (drawn.run)
         draw_hang(ui, m, scene, *state.hang);
-    else if (!drawn.still() || drawn.highlighted.shown)
+    else if (!drawn.figure && (!drawn.still() || drawn.highlighted.shown))
         draw_cards(ui, m, scene, grid,
                    drawn.plain               ? Cards::ranks
                    : drawn.highlighted.shown ? Cards::highlighted
@@ -234,7 +228,7 @@ void in_place(Ui& ui, Rect area, const MeshLayout& layout, const MeshCamera& cam
                     .area = area,
                     .ranks = scene.evaluation.mesh.world};
     if (!drawn.plain) place.axes = axes_of(ui.theme(), scene);
-    place.tile = tile_axis(place.axes, layout.tile.size);
+    if (!drawn.figure) place.tile = tile_axis(place.axes, layout.tile.size);
     const Canvas::Clip clip = ui.canvas().clip(area);
     draw(place);
 }
@@ -276,7 +270,12 @@ void draw_cells(Ui& ui, Rect room, Scene& scene, MeshViewState& state, std::stri
                   ui.small(), Align::center);
     }
     if (hit.hovered && under >= 0 && !hit.held) {
-        const std::string now = valid && under < mesh.world ? activity_text(scene, under) : "";
+        std::string now = valid && under < mesh.world ? activity_text(scene, under) : "";
+        if (drawn.figure && under < mesh.world) {
+            const bool nodes = layout.node.size > 1 && std::min(grid.cell.x, grid.cell.y) < kLeastGpuCell;
+            now = figure_tooltip(scene, *state.shown_figure.values, under, nodes)
+                  + (now.empty() ? "" : "\n" + now);
+        }
         ui.tooltip(drawn.run ? hang_tooltip(scene, hang_shown(scene, state), under)
                    : drawn.plain  // where it stands, not whom it talks to
                        ? "rank " + thousands(under) + "\n" + place_of(scene.plan.cluster, under)
@@ -284,52 +283,9 @@ void draw_cells(Ui& ui, Rect room, Scene& scene, MeshViewState& state, std::stri
     }
 }
 
-// Chooses the order that is set next to the plan's own: it is stepped through.
-void second_switch(Ui& ui, Rect box, const Scene& scene, MeshViewState& state, std::uint64_t revision) {
-    const auto presets = order_presets();
-    const std::string label =
-        state.second < 0 ? "compare: none" : "with " + std::string(presets[state.second].name);
-    step_choice(ui, "mesh.second", box, label, static_cast<int>(presets.size()), state.second);
-    if (state.second < 0) return;
-    state.other.update({revision, state.second}, [&](OtherPlan& other) {
-        other.plan = scene.plan;
-        other.plan.layout.order = presets[state.second].order;
-        evaluate(other.plan, other.evaluation, {.timeline = false, .messages = false});
-    });
-}
-
-void go_to_rank(Ui& ui, Rect field, Scene& scene, MeshViewState& state) {
-    if (field.w <= 0 || !ui.text_field("mesh.goto", field, state.go_to, "go to ranks")) return;
-    const auto rank = parse_rank(state.go_to);
-    if (!rank && scene.evaluation.valid) {  // a list of them: what do they share?
-        const std::string wrong = select_ranks(scene, state.go_to);
-        if (!wrong.empty()) scene.next_hover.message = wrong;
-        return;
-    }
-    if (rank && *rank < scene.evaluation.mesh.world) {
-        scene.selection.pick_rank(*rank);
-    } else {
-        scene.next_hover.message = "there is no rank " + state.go_to + ": ranks are 0 to "
-                                   + thousands(scene.evaluation.mesh.world - 1);
-    }
-}
-
-constexpr float kField = 96, kFieldGap = 16;
-
-// Draws "go to rank" right of the words where both fit, else in the row above, else nowhere (a cell is
-// clicked, and the arrows walk). Returns the width it keeps of the words' first line.
-float place_field(Ui& ui, Rect room, Rect spare, const Scene& scene, MeshViewState& state) {
-    if (ui.state().for_picture) return 0;
-    const MeshCaption text = caption_of(scene, state);
-    const float words = ui.canvas().text_width(text.bold, ui.title()),
-                all = words + 6 + ui.canvas().text_width(text.plain, ui.style(13)),
-                beside = room.w - kField - kFieldGap;
-    const bool above = spare.w >= kField + kFieldGap && all > beside;
-    if (!above && words > beside) return 0;
-    state.field = above ? Rect{spare.right() - kField, spare.y + 1, kField, 22}
-                        : Rect{room.right() - kField, room.y - 2, kField, 22};
-    return above ? 0 : kField + kFieldGap;
-}
+constexpr float kField = 170;        // width of the field for ranks and its name
+constexpr float kMenuButton = 36;    // width of the button of the menu
+constexpr float kLeastForTwo = 640;  // width in which two orders stand side by side
 
 // Returns the second order's own scene: the same selection and the same mouse over other groups.
 Scene second_scene(const Scene& s, const MeshViewState& state) {
@@ -382,29 +338,21 @@ std::optional<PlanEdit> draw_mesh_words(Ui& ui, Rect head_row, Rect room, Scene&
     std::optional<PlanEdit> edit;
     state.field = state.cells = state.second_cells = state.enlarged = state.still = {};
     state.ladder = {};
-    constexpr float kSecond = 222;
     if (has_hang(scene)) run_switch(ui, head_row, state);
     const bool run = shows_hang(scene, state);
-    const bool second = !ui.state().for_picture && !run && !state.folds && room.w > 640 && room.h > 200;
     const float switches = run ? 0 : switch_width(ui, scene);
-    Rect spare;  // where the field may stand, so that the words below have their line for themselves
-    if (switches + (second ? kSecond : 0) > head_row.w && room.h > 120) {
-        spare = head_row;
+    if (switches + kMenuButton > head_row.w && room.h > 120) {
         head_row = room.cut_top(24);  // a row of its own where the head has no place
         room.cut_top(4);
     }
-    if (second) {
-        second_switch(ui, head_row.cut_right(kSecond - 12), scene, state, revision);
-        head_row.cut_right(12);
-    }
-    if (head_row.w - switches >= kField + kFieldGap) {
-        spare = head_row;
-        spare.cut_left(switches);
-    }
+    if (!state.plain) mesh_menu_button(ui, head_row, state);
     if (!run) axis_switch(ui, head_row, scene, state);
-    next_axis(scene);
+    next_axis(scene, state);
+    update_second_order(scene, state, revision);
+    if (shows_figure(scene, state)) update_figure(scene, state, revision);
     const ShownAxis shown(scene);
-    const float kept = state.folds ? 0 : place_field(ui, room, spare, scene, state);
+    const float kept = state.goes_to && !state.folds ? kField + 16 : 0;
+    if (kept > 0) state.field = {room.right() - kField, room.y - 2, kField, 22};
     if (scene.evaluation.mesh.world <= 0 || scene.plan.cluster.gpus <= 0) {
         ui.canvas().text(room.min() + Vec2{0, 8}, "No mesh: the problems on the right say why.", ui.small());
         return edit;
@@ -413,7 +361,8 @@ std::optional<PlanEdit> draw_mesh_words(Ui& ui, Rect head_row, Rect room, Scene&
         draw_ribbon(ui, room, scene, pinned);
         return edit;
     }
-    const bool both = !run && state.second >= 0 && room.w > 640 && state.other->evaluation.mesh.world > 0;
+    const bool both = !run && state.second >= 0 && room.w > kLeastForTwo && room.h > 200
+                      && state.other->evaluation.mesh.world > 0;
     if (!both) {
         draw_one(ui, room, kept, run, scene, state, loads, edit);
         return edit;
@@ -424,7 +373,7 @@ std::optional<PlanEdit> draw_mesh_words(Ui& ui, Rect head_row, Rect room, Scene&
 }
 
 void draw_mesh_cells(Ui& ui, Scene& scene, MeshViewState& state) {
-    go_to_rank(ui, state.field, scene, state);
+    draw_rank_field(ui, state.field, scene, state);
     press_ladder(ui, scene, state);
     const ShownAxis shown(scene);
     if (state.cells.w > 0) draw_cells(ui, state.cells, scene, state, "mesh.cells");

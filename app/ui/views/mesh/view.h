@@ -4,9 +4,11 @@
 
 #include "app/ui/kit/data_table.h"
 #include "app/ui/kit/job.h"
+#include "app/ui/kit/menu.h"
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
 #include "app/ui/views/mesh/mesh_draw.h"
+#include "app/ui/views/mesh/mesh_figure.h"
 
 #include <cstdint>
 #include <memory>
@@ -37,6 +39,8 @@ struct MeshLadder {
     [[nodiscard]] bool shown() const { return node.w > 0; }
 };
 
+enum class MeshMenu : std::uint8_t { none, more, figures, orders };  // which is open (mesh_menu.h)
+
 struct MeshViewState {
     MeshCamera camera;
     bool panning = false;
@@ -49,7 +53,14 @@ struct MeshViewState {
     std::string load_list;
     bool failure = false;  // a click picks a node that is lost
     std::int64_t lost_node = -1;
-    std::string go_to;      // typed rank
+    bool goes_to = false, goes_to_fresh = false;  // ranks are typed; the field is drawn for the first time
+    std::string go_to;                            // what is typed
+    MeshMenu menu = MeshMenu::none;
+    Rect menu_anchor;
+    MenuState menu_state;
+    int figure = 0;                    // that the cells show, a place in mesh_figures(); 0: the groups
+    std::optional<FigureRange> range;  // of its values; nullopt: all
+    ShownFigure shown_figure;
     bool shows_run = true;  // where a run hangs: who is to blame, instead of the groups
     ScrollState run_list;
     std::shared_ptr<const HangShown> hang;  // of the run and the plan as last drawn
