@@ -36,6 +36,9 @@ void dim_other_stages(Canvas& canvas, const Theme& theme, const Scene& scene, co
 enum class Cards : std::uint8_t { all, highlighted, ranks };
 void draw_cards(Ui& ui, const MeshPlace& m, const Scene& scene, const CellGrid& colored, Cards which);
 
+// Writes under the cells what a row and a box are, and what the strip in a card is.
+void write_cell_words(Ui& ui, Rect row, const Scene& scene, const CellGrid& grid, const std::string& words);
+
 // As many rows as the entries need, one row of shorter ones, or a line each without figures in it but the
 // share.
 enum class Legend : std::uint8_t { rows, row, lines };
@@ -78,10 +81,11 @@ class ShownAxis {
 
 inline constexpr float kRowWords = 22;  // height of the words below the cells
 
-inline constexpr float kAroundPods = 6;  // for their frames
+inline constexpr float kAroundPods = 6;     // for their frames
+inline constexpr float kBracketWords = 26;  // height of the lines that join pods, and of what they say
 // Returns the room between pods and those words, for the lines that join pods: a low view has none to spare.
 [[nodiscard]] constexpr float under_pods(float height) {
-    return height > 200 ? 8.0f : 0.0f;
+    return height > 300 ? kBracketWords : height > 200 ? 8.0f : 0.0f;
 }
 
 // The places of the cells in `cells`, with room for the words below; made when something that they follow

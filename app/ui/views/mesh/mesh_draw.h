@@ -30,6 +30,10 @@ struct RankRange {
 void draw_highlighted_cells(Canvas& canvas, const Mesh& mesh, const HighlightedGroups& highlighted,
                             const CellGrid& grid, RankRange ranks = {});
 
+// Draws the cells behind them: in high contrast as outlines, where they have room for that.
+void draw_quiet_cells(Canvas& canvas, const Theme& theme, const HighlightedGroups& highlighted,
+                      CellGrid cells);
+
 // Sets palette and digits of the chosen axis' groups; the group of the hovered or selected rank is
 // highlighted. `grid.count` becomes the mesh's.
 void color_by_groups(const Theme& theme, const Scene& scene, CellGrid& grid);
@@ -110,6 +114,12 @@ void draw_highlighted_links(Canvas& canvas, const Theme& theme, const MeshPlace&
 // more than three sizes.
 [[nodiscard]] std::string spread_over_pods(const MeshAxis& axis, std::int64_t rank, std::int64_t pod,
                                            std::int64_t pods);
+// "one dp_shard group: 128 GPUs in all 6 pods, 24 + 24 + 24 + 24 + 24 + 8"; of more than eight pods only
+// those numbers are named that differ.
+[[nodiscard]] std::string bracket_words(const MeshAxis& axis, std::int64_t rank, std::int64_t pod,
+                                        std::int64_t pods);
+// Writes them under the line that joins the pods, where it has room.
+void name_bracket(Ui& ui, const MeshPlace& m, const HighlightedGroups& highlighted);
 // Writes at each pod how many GPUs of the highlighted group it has, and joins the pods in the dots of their
 // tier.
 void draw_shares(Canvas& canvas, const Theme& theme, const MeshPlace& m, const HighlightedGroups& highlighted,

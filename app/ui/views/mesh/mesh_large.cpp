@@ -147,8 +147,12 @@ void draw_pod(Ui& ui, const Scene& scene, MeshViewState& state, const Period& pe
     CellGrid cells = grid;
     cells.count = static_cast<std::int32_t>(pod.ranks);
     merge_small_cells(layout, cells);
-    color_plainly(highlighted.shown ? highlighted.quiet : mix(theme.panel, theme.secondary, 0.45f), cells);
-    c.cells(cells);
+    if (highlighted.shown) {
+        draw_quiet_cells(c, theme, highlighted, cells);
+    } else {
+        color_plainly(mix(theme.panel, theme.secondary, 0.45f), cells);
+        c.cells(cells);
+    }
     if (highlighted.shown)
         draw_highlighted_cells(c, scene.evaluation.mesh, highlighted, cells,
                                {pod.begin, pod.begin + pod.ranks});

@@ -115,6 +115,7 @@ std::vector<MeshAxis> axes_that_send(const Theme& theme, const Scene& scene) {
         if (cost_of(scene.evaluation, kind).bytes <= 0 || std::any_of(out.begin(), out.end(), known))
             continue;
         out.push_back(mesh_axis(theme, scene.plan, scene.evaluation, kind));
+        out.back().elsewhere = true;
     }
     return out;
 }
@@ -346,6 +347,23 @@ std::string row_words(const Mesh& mesh, std::int64_t domain, std::int64_t row_no
     return {};
 }
 
+namespace {
+
+constexpr std::int64_t kSteadyUpTo = 16;  // GPUs: so few keep one arrangement in rooms of different shape
+constexpr Vec2 kSteadyRoom{1100, 560};    // for which it is made
+
+// Returns the best arrangement of a level in the room; of few GPUs that of the steady room, unless a room of
+// another shape makes its cells less than half as large as they could be.
+Shape shape_in(const Shape& asked, const Level& l, const Asked& a, std::int64_t gpus) {
+    const Shape best = best_shape(asked, l, a);
+    if (gpus > kSteadyUpTo || l.merged) return best;
+    Shape steady = best_shape(asked, kLevels[0], {kSteadyRoom, a.label, a.pixel, a.periods});
+    fit(steady, l, a.room, a.label, a.pixel);
+    return steady.mark * 2 >= best.mark ? steady : best;
+}
+
+}  // namespace
+
 MeshLayout lay_out_mesh(Vec2 room, std::int64_t gpus, std::int64_t domain, std::int64_t pod, float pixel,
                         std::span<const RowPeriod> periods, std::int64_t tile) {
     MeshLayout out;
@@ -369,7 +387,7 @@ MeshLayout lay_out_mesh(Vec2 room, std::int64_t gpus, std::int64_t domain, std::
     for (const Level& l : kLevels) {  // the first with cells that are large enough, else the last
         if (l.most.x > kNumberedCell.x * 3 && gpus > kMostCards && !l.merged) continue;
         level = &l;
-        s = best_shape(asked, l, {room, label, pixel, periods});
+        s = shape_in(asked, l, {room, label, pixel, periods}, gpus);
         if (s.cell.x >= l.least.x && s.cell.y >= l.least.y) break;
     }
     const Level& l = *level;
@@ -531,8 +549,24 @@ HighlightedGroups highlighted_groups(const Theme& theme, const Scene& scene) {
     if (out.rank < 0 || out.rank >= mesh.world) out.rank = 0;
     out.own = theme.text;
     out.own_highlighted = scene.selection.all_axes;
-    out.quiet = mix(theme.window, out.axes.axis[0].color, kQuiet);
+    out.quiet =
+        theme.id == ThemeId::high_contrast ? theme.window : mix(theme.window, out.axes.axis[0].color, kQuiet);
     return out;
+}
+
+void draw_quiet_cells(Canvas& c, const Theme& theme, const HighlightedGroups& highlighted, CellGrid cells) {
+    constexpr float kLeastOutlined = 4;
+    if (theme.id != ThemeId::high_contrast) {
+        color_plainly(highlighted.quiet, cells);
+        return c.cells(cells);
+    }
+    color_plainly(mix(theme.window, theme.hairline, 0.6f), cells);
+    c.cells(cells);
+    if (std::min(cells.cell.x, cells.cell.y) < kLeastOutlined) return;
+    cells.origin = cells.origin + Vec2{1, 1};
+    cells.cell = cells.cell - Vec2{2, 2};
+    color_plainly(highlighted.quiet, cells);
+    c.cells(cells);
 }
 
 void draw_highlighted_cells(Canvas& c, const Mesh& mesh, const HighlightedGroups& highlighted,
@@ -667,7 +701,15 @@ void draw_boxes(Canvas& c, const Theme& theme, const MeshPlace& m, bool quiet) {
     const bool node_is_tile = m.tile != nullptr && m.layout.tile.size == m.layout.node.size;
     const BoxPaint idle{theme.hairline, mix(theme.window, theme.panel, 0.7f), 1};
     BoxPaint node = idle, tile;
-    if (m.tile != nullptr) tile = tile_paint(theme, *m.tile, quiet ? 0.5f : 1.0f, quiet ? 0.06f : 0.1f);
+    const bool outlines = theme.id == ThemeId::high_contrast;  // nothing dark has a fill
+    if (m.tile != nullptr)
+        tile = tile_paint(theme, *m.tile,
+                          !quiet     ? 1.0f
+                          : outlines ? 0.8f
+                                     : 0.5f,
+                          !quiet     ? 0.1f
+                          : outlines ? 0.0f
+                                     : 0.06f);
     if (node_is_tile) node = tile;
     const bool tiles = m.tile != nullptr && !node_is_tile;
     if (width < kLeastRounded) {
@@ -805,119 +847,6 @@ void draw_pods(Canvas& c, const Theme& theme, const MeshPlace& m, std::int64_t g
         c.frame(r, theme.hairline, 1, 2);
         c.text({r.x, r.y - type - 5}, pod_name(c, m, i, gpus, type),
                {Face::regular, type, theme.secondary, 0});
-    }
-}
-
-namespace {
-
-constexpr float kLeastWithShare = 48;      // width of a pod that says its share
-constexpr float kUnder = 6, kPodLane = 3;  // from a pod's last cell to the first line, from line to line
-
-bool crosses_pods(const MeshAxis& axis) {
-    return axis.tier >= 2;
-}
-
-// Draws under each row of pods one line from the group's first GPU in it to its last. Returns true if there
-// is one.
-bool join_pods(Canvas& c, const Theme& theme, const MeshPlace& m, const MeshAxis& axis, std::int64_t rank,
-               float lane) {
-    const MeshLayout::Boxes& pod = m.layout.pod;
-    const std::int64_t beside = m.grid.level[static_cast<std::size_t>(m.grid.levels) - 1].cols;
-    const std::int64_t first = axis.first_of(rank);
-    bool any = false;
-    for (std::int64_t row = 0; row < pod.count; row += beside) {
-        const std::int64_t begin = row * pod.size, end = std::min(row + beside, pod.count) * pod.size;
-        const std::int64_t from = members_below(axis, rank, begin), to = members_below(axis, rank, end);
-        if (from >= to) continue;
-        const auto x_of = [&](std::int64_t member) {
-            return m.node(axis.member(first, member) / m.layout.node.size).center().x;
-        };
-        // Members of one pod stand in a few columns: the line ends in the first pod and in the last.
-        const float y = box_rect(pod, row, m.grid, m.zoom).bottom() + kUnder + kPodLane * lane;
-        const std::array<Vec2, 2> line{Vec2{x_of(from), y}, Vec2{x_of(to - 1), y}};
-        if (line[1].x - line[0].x <= 2) continue;
-        draw_link(c, theme.window, line, axis.color, axis.mark.dash);
-        any = true;
-    }
-    return any;
-}
-
-}  // namespace
-
-std::int64_t members_below(const MeshAxis& axis, std::int64_t rank, std::int64_t end) {
-    std::int64_t rest = end - axis.first_of(rank), below = 0, inner = axis.degree;
-    if (rest <= 0) return 0;
-    const auto factors = axis.factors.span();
-    for (std::size_t i = factors.size(); i-- > 0;) {
-        const Factor& f = factors[i];
-        inner /= f.size;
-        const std::int64_t whole = std::min(f.size, rest / f.stride);
-        below += whole * inner;
-        if (whole == f.size) return below;
-        rest -= whole * f.stride;
-    }
-    return below + (rest > 0 ? 1 : 0);
-}
-
-const MeshAxis* crossing_pods(const MeshAxes& axes) {
-    const MeshAxis* out = nullptr;
-    for (const MeshAxis& a : axes.span())
-        if (crosses_pods(a)) out = &a;
-    return out;
-}
-
-std::string spread_over_pods(const MeshAxis& axis, std::int64_t rank, std::int64_t pod, std::int64_t pods) {
-    struct Share {
-        std::int64_t gpus = 0, pods = 0;
-    };
-    std::vector<Share> shares;
-    for (std::int64_t i = 0; i < pods; ++i) {
-        const std::int64_t n = members_in(axis, rank, i * pod, (i + 1) * pod);
-        if (n == 0) continue;
-        const auto same =
-            std::find_if(shares.begin(), shares.end(), [n](const Share& s) { return s.gpus == n; });
-        if (same == shares.end())
-            shares.push_back({n, 1});
-        else
-            ++same->pods;
-    }
-    if (shares.empty() || shares.size() > 3) return {};
-    std::string out;
-    for (std::size_t i = 0; i < shares.size(); ++i) {
-        out += i == 0 ? "" : i + 1 == shares.size() ? " and " : ", ";
-        out += thousands(shares[i].gpus)
-               + (shares[i].pods == 1 ? " in one" : " in each of " + thousands(shares[i].pods));
-        if (i == 0) out += shares[i].pods == 1 ? " pod" : " pods";
-    }
-    return axis_label(axis.kind) + " group of rank " + thousands(rank) + ", " + thousands(axis.degree)
-           + " GPUs: " + out;
-}
-
-void draw_shares(Canvas& c, const Theme& theme, const MeshPlace& m, const HighlightedGroups& highlighted,
-                 std::int64_t gpus, float type) {
-    const MeshAxis* axis = crossing_pods(highlighted.axes);
-    if (!m.layout.has_pods || !highlighted.shown || axis == nullptr) return;
-    float lane = 0;
-    for (const MeshAxis& a : highlighted.axes.span())
-        if (crosses_pods(a) && join_pods(c, theme, m, a, highlighted.rank, lane)) lane += 1;
-    const MeshLayout::Boxes& pod = m.layout.pod;
-    if (pod.full.x * m.zoom < kLeastWithShare) return;  // many pods: no text for each
-    const std::int64_t beside = m.grid.level[static_cast<std::size_t>(m.grid.levels) - 1].cols;
-    const TextStyle plain{Face::regular, type, theme.secondary, 0}, own{Face::semibold, type, theme.text, 0};
-    const std::string of = " of " + thousands(axis->degree);
-    for (std::int64_t i = 0; i < pod.count; ++i) {
-        const std::int64_t n = members_in(*axis, highlighted.rank, i * pod.size, (i + 1) * pod.size);
-        if (n == 0) continue;
-        const Rect r = pod_rect(m, i);
-        const TextStyle& style = i == highlighted.rank / pod.size ? own : plain;
-        const float left =
-            r.w - c.text_width(pod_name(c, m, i, gpus, type), {Face::regular, type, theme.text, 0}) - 16;
-        // The first of each row says of how many, and the one that has the rank.
-        std::string words = thousands(n) + (i % beside == 0 || &style == &own ? of : "");
-        if (c.text_width(words, style) > left) words = thousands(n);
-        const float w = c.text_width(words, style);
-        // Clear of the next pod's name.
-        if (w <= left) c.text({r.right() - w - 8, r.y - type - 5}, words, style);
     }
 }
 

@@ -22,7 +22,8 @@ struct MeshAxis {
     GroupFactors factors{};
     int tier = 0;  // the slowest that its groups cross
     Color color{};
-    TierMark mark{};  // of that tier
+    TierMark mark{};         // of that tier
+    bool elsewhere = false;  // its groups are of the mesh that is not drawn: dense layers' or experts'
     [[nodiscard]] bool inside() const { return tier == 0; }
     [[nodiscard]] std::int64_t stride() const { return factors.factor[0].stride; }
     // Returns the i-th member of the group that begins with `first`, ascending.

@@ -30,6 +30,7 @@ constexpr std::int64_t kMostCellLinks = 16;          // lines between cells of d
 constexpr std::int64_t kMostHighlighted = 64;        // hops of a highlighted group
 constexpr float kLane = 6;                           // between two lines that run side by side
 constexpr std::int64_t kMostQuietNodes = 512;
+constexpr std::int64_t kFewMembers = 4;  // of a group whose lines fit into a narrow gap around others
 
 // At most six corners of a line.
 struct Route {
@@ -50,32 +51,36 @@ bool same_line(float a, float b) {
     return std::abs(a - b) < 1;
 }
 
-// The line between two boxes that face each other across one gap; none where others lie between them.
-Route straight(Rect a, Rect b, float most_gap, float shift) {
+// The line between two boxes that face each other across one gap, off their middles by `shift`; none where
+// others lie between them.
+Route straight(Rect a, Rect b, float most_gap, Vec2 shift) {
     Route r;
     if (b.x < a.x || (same_line(a.x, b.x) && b.y < a.y)) std::swap(a, b);
     if (same_line(a.y, b.y) && b.x - a.right() <= most_gap) {
-        r.go(a.right(), a.center().y + shift), r.go(b.x, b.center().y + shift);
+        r.go(a.right(), a.center().y + shift.y), r.go(b.x, b.center().y + shift.y);
     } else if (same_line(a.x, b.x) && b.y - a.bottom() <= most_gap) {
-        r.go(a.center().x + shift, a.bottom()), r.go(b.center().x + shift, b.y);
+        r.go(a.center().x + shift.x, a.bottom()), r.go(b.center().x + shift.x, b.y);
     }
     return r;
 }
 
 // The line from box to box around those between them: through the gap next to them, `by` off their borders.
-Route around(Rect a, Rect b, float by) {
+// It leaves them off their middles by `shift`.
+Route around(Rect a, Rect b, float by, Vec2 shift) {
     Route r;
+    const Vec2 from = a.center() + shift, to = b.center() + shift;
     if (same_line(a.y, b.y)) {  // below the row
-        r.go(a.center().x, a.bottom()), r.go(a.center().x, a.bottom() + by);
-        r.go(b.center().x, b.bottom() + by), r.go(b.center().x, b.bottom());
+        r.go(from.x, a.bottom()), r.go(from.x, a.bottom() + by);
+        r.go(to.x, b.bottom() + by), r.go(to.x, b.bottom());
     } else if (same_line(a.x, b.x)) {
-        r.go(a.right(), a.center().y), r.go(a.right() + by, a.center().y);
-        r.go(b.right() + by, b.center().y), r.go(b.right(), b.center().y);
+        r.go(a.right(), from.y), r.go(a.right() + by, from.y);
+        r.go(b.right() + by, to.y), r.go(b.right(), to.y);
     } else {
-        const Rect& low = a.y < b.y ? b : a;
-        const Rect& high = a.y < b.y ? a : b;
-        r.go(high.center().x, high.bottom()), r.go(high.center().x, high.bottom() + by);
-        r.go(low.center().x, high.bottom() + by), r.go(low.center().x, low.y);
+        const bool down = a.y < b.y;
+        const Rect &low = down ? b : a, &high = down ? a : b;
+        const float low_x = down ? to.x : from.x, high_x = down ? from.x : to.x;
+        r.go(high_x, high.bottom()), r.go(high_x, high.bottom() + by);
+        r.go(low_x, high.bottom() + by), r.go(low_x, low.y);
     }
     return r;
 }
@@ -108,7 +113,8 @@ void between_nodes(Ui& ui, const MeshPlace& m, const MeshAxis& axis, bool quiet)
     if (m.merged() || gap < (quiet ? kLeastQuietGap : kLeastGap) || m.layout.node.count > kMostQuietNodes)
         return;
     const Color ground = ui.theme().window;
-    const Color color = quiet ? mix(ground, axis.color, 0.5f) : axis.color;
+    const float seen = ui.theme().id == ThemeId::high_contrast ? 0.8f : 0.5f;
+    const Color color = quiet ? mix(ground, axis.color, seen) : axis.color;
     const std::int64_t used = m.used(m.layout.node);
     for (std::int64_t n = 0; n < used; ++n)
         for (const Factor& f : axis.factors.span()) {
@@ -116,7 +122,7 @@ void between_nodes(Ui& ui, const MeshPlace& m, const MeshAxis& axis, bool quiet)
             if (to < 0) continue;
             const Route r = straight(m.node(n), m.node(to),
                                      1.5f * std::max(m.layout.node_gap.x, m.layout.node_gap.y) * m.zoom,
-                                     shift_of(m, axis));
+                                     {shift_of(m, axis), shift_of(m, axis)});
             draw_link(ui.canvas(), ground, r.span(), color, axis.mark.dash, quiet ? 1.2f : 2.0f,
                       quiet ? std::nullopt : std::optional(axis.kind));
         }
@@ -142,7 +148,7 @@ float lane_of(const MeshPlace& m, std::int64_t rank, Side side) {
 
 void between_cells(Ui& ui, const MeshPlace& m, const MeshAxis& axis, std::int64_t from, std::int64_t to) {
     const Rect a = m.cell(from), b = m.cell(to);
-    Route r = straight(a, b, std::min(a.w, a.h), 0);
+    Route r = straight(a, b, std::min(a.w, a.h), {});
     if (r.count == 0 && same_line(a.y, b.y)) {
         const Rect node = m.node(from / m.layout.node.size);
         // Those inside a node keep clear of those that leave it.
@@ -153,7 +159,7 @@ void between_cells(Ui& ui, const MeshPlace& m, const MeshAxis& axis, std::int64_
         const float xa = a.x + a.w * 0.75f, xb = b.x + b.w * 0.75f;
         r.go(xa, edge), r.go(xa, y), r.go(xb, y), r.go(xb, edge);
     } else if (r.count == 0) {
-        r = around(a, b, lane_of(m, from, same_line(a.x, b.x) ? Side::right : Side::below));
+        r = around(a, b, lane_of(m, from, same_line(a.x, b.x) ? Side::right : Side::below), {});
     }
     draw_link(ui.canvas(), mix(ui.theme().window, ui.theme().panel, 0.7f), r.span(), axis.color,
               axis.mark.dash, 2, axis.kind);
@@ -166,7 +172,12 @@ void name_link(Ui& ui, const MeshPlace& m, const Scene& scene, const MeshAxis& a
         axis_label(axis.kind) + " · " + std::string(tier_name(scene.plan.cluster, axis.tier));
     const TextStyle style = ui.style(11);
     const float w = ui.canvas().text_width(text, style);
-    if (!same_line(a.x, b.x) || b.y - a.bottom() < 16 || m.node(0).right() - a.center().x - 16 < w) return;
+    // Between the two tiles, and clear of the line of the next cell.
+    const float gap =
+        m.tile != nullptr ? m.tile_at(axis.member(0, 1)).y - m.tile_at(0).bottom() : b.y - a.bottom();
+    const Rect next = m.cell(1);
+    const float end = same_line(next.y, a.y) ? next.center().x : m.node(0).right();
+    if (!same_line(a.x, b.x) || gap < 16 || end - a.center().x - 16 < w) return;
     const float y = (a.bottom() + m.tile_at(0).bottom()) / 2;
     const float middle =
         m.layout.tile_head > 0
@@ -251,13 +262,16 @@ void draw_highlighted_links(Canvas& canvas, const Theme& theme, const MeshPlace&
     if (m.merged() || gap < kLeastGap || axis.inside()) return;
     const std::int64_t first = axis.first_of(rank), domain = m.layout.node.size;
     std::int64_t from = first / domain, drawn = 0;
+    // Lines run past the cells of the group, not past the middle of their nodes.
+    const Vec2 lane =
+        m.cell(rank).center() - m.node(rank / domain).center() + Vec2{shift_of(m, axis), shift_of(m, axis)};
+    const bool goes_around = gap >= kRoomyGap || axis.degree <= kFewMembers;
     for (std::int64_t i = 1; i < axis.degree && drawn < kMostHighlighted; ++i) {
         const std::int64_t to = axis.member(first, i) / domain;
         if (to == from) continue;
         const Rect a = m.node(from), b = m.node(to);
-        Route r = straight(a, b, 1.5f * std::max(m.layout.node_gap.x, m.layout.node_gap.y) * m.zoom,
-                           shift_of(m, axis));
-        if (r.count == 0 && gap >= kRoomyGap) r = around(a, b, gap / 2);
+        Route r = straight(a, b, 1.5f * std::max(m.layout.node_gap.x, m.layout.node_gap.y) * m.zoom, lane);
+        if (r.count == 0 && goes_around) r = around(a, b, gap / 2, lane);
         draw_link(canvas, theme.window, r.span(), axis.color, axis.mark.dash, gap < 12 ? 1.5f : 2.0f,
                   gap >= kRoomyGap ? std::optional(axis.kind) : std::nullopt);
         from = to, ++drawn;
@@ -323,6 +337,12 @@ void draw_part(Ui& ui, Rect square, const Part& p, Color ink, Color ground) {
     c.frame(square, ui.theme().secondary, 1);
 }
 
+// Returns true if a cell is a card, with a strip of its GPU's memory.
+bool holds_strips(const Scene& scene, const CellGrid& grid) {
+    return scene.evaluation.mesh.world <= kMostCards && grid.cell.x >= kSmallCard.x
+           && grid.cell.y >= kSmallCard.y;
+}
+
 // Draws how full the GPU's memory is, by category.
 void draw_memory_strip(Ui& ui, Rect strip, const Scene& scene, std::int64_t rank) {
     const Memory& memory = scene.evaluation.memory;
@@ -337,29 +357,33 @@ void draw_memory_strip(Ui& ui, Rect strip, const Scene& scene, std::int64_t rank
     if (memory.stage[stage].total() > memory.hbm) c.frame(strip.inset(-1), ui.theme().bad, 1);
 }
 
+constexpr Vec2 kRoomyCard{150, 120};  // from this size on a card has larger type
+
 void draw_card(Ui& ui, Rect cell, const MeshPlace& m, const Scene& scene, std::int64_t rank, Color ground,
                bool plain) {
     Canvas& c = ui.canvas();
-    const TextStyle big = ui.style(20, Tone::text, Face::semibold).in(ink_on(ground)),
-                    small = ui.style(11).in(big.color);
+    const bool roomy = cell.h >= kRoomyCard.y && cell.w >= kRoomyCard.x;
+    const TextStyle big = ui.style(roomy ? 28 : 20, Tone::text, Face::semibold).in(ink_on(ground)),
+                    small = ui.style(roomy ? 13 : 11).in(big.color);
+    const float line = small.size + 3;
     Rect in = cell.inset(10, 8);
     const float number = c.text({in.x, in.y - 3}, std::to_string(rank), big);
     if (plain) return;
     Rect strip = in.cut_bottom(7);
     draw_memory_strip(ui, strip, scene, rank);
     in.cut_bottom(6);
-    Rect words{in.x, in.y + 25, in.w, 14};
+    Rect words{in.x, in.y + 1.25f * big.size, in.w, line};
     float widest = number;
     for (const MeshAxis& axis : m.axes.span()) {
         if (words.bottom() > in.bottom() + 1) break;
         const std::string text = axis_label(axis.kind) + " " + std::to_string(axis.place_of(rank));
         widest = std::max(widest, c.text_width(text, small));
         c.text_in(words, text, small);
-        words.y += 14;
+        words.y += line;
     }
     if (scene.selection.expert()) return;
-    const float caption = in.h >= 66 ? 15.0f : 0.0f;
-    const float side = std::min({std::max(62.0f, cell.h * 0.45f), in.h - caption, in.w - widest - 12});
+    const float caption = in.h >= 66 ? line + 1 : 0.0f;
+    const float side = std::min({std::max(62.0f, cell.h * 0.6f), in.h - caption, in.w - widest - 12});
     if (side < 24) return;
     const Part p = part_of(scene, rank);
     const Rect square{in.right() - side, in.y, side, side};
@@ -367,15 +391,15 @@ void draw_card(Ui& ui, Rect cell, const MeshPlace& m, const Scene& scene, std::i
     if (caption > 0) {
         const std::string text = words_of(p);
         const float w = c.text_width(text, small);
-        if (w <= in.w - widest - 4 || words.y <= in.bottom() - 12)
-            c.text_in({in.right() - std::min(w, in.w), square.bottom() + 2, w + 1, 14}, text, small);
+        if (w <= in.w - widest - 4 || words.y <= in.bottom() - line + 2)
+            c.text_in({in.right() - std::min(w, in.w), square.bottom() + 2, w + 1, line}, text, small);
     }
 }
 
 void draw_small_card(Ui& ui, Rect cell, const Scene& scene, std::int64_t rank, Color ground, bool plain) {
     const TextStyle style = ui.style(13).in(ink_on(ground));
     Rect in = cell.inset(4, 4);
-    if (!plain && cell.h >= 28) {
+    if (!plain) {
         draw_memory_strip(ui, in.cut_bottom(5), scene, rank);
         in.cut_bottom(2);
     }
@@ -401,7 +425,7 @@ void draw_cards(Ui& ui, const MeshPlace& m, const Scene& scene, const CellGrid& 
     if (size <= 0 || m.merged()) return;
     const bool few = scene.evaluation.mesh.world <= kMostCards;
     const bool card = few && cell.x >= kCard.x && cell.y >= kCard.y;
-    const bool small = few && cell.x >= kSmallCard.x && cell.y >= kSmallCard.y;
+    const bool small = holds_strips(scene, m.grid);
     const HighlightedGroups highlighted = highlighted_groups(ui.theme(), scene);
     for_each_seen_node(m.layout, m.grid, m.zoom, m.area, [&](std::int64_t node) {
         const std::int64_t end = std::min<std::int64_t>((node + 1) * m.layout.node.size, colored.count);
@@ -422,6 +446,22 @@ void draw_cards(Ui& ui, const MeshPlace& m, const Scene& scene, const CellGrid& 
                 ui.canvas().text_in(box, std::to_string(r), ui.style(size).in(ink_on(ground)), Align::center);
         }
     });
+}
+
+void write_cell_words(Ui& ui, Rect row, const Scene& scene, const CellGrid& grid, const std::string& words) {
+    constexpr float kStrip = 36, kBetween = 24;
+    Canvas& c = ui.canvas();
+    const TextStyle style = ui.small();
+    const bool strips = holds_strips(scene, grid) && scene.evaluation.memory.hbm > 0;
+    const std::string held = "memory used, of " + memory_text(scene.evaluation.memory.hbm);
+    const float said = words.empty() ? 0 : c.text_width(words, style) + kBetween;
+    const float width = said + kStrip + 6 + c.text_width(held, style);
+    if (!strips || width > row.w) return static_cast<void>(c.text_in(row, words, style, Align::center));
+    row = {row.center().x - width / 2, row.y, width + 1, row.h};
+    if (!words.empty()) write_left(ui, row, words, style, kBetween);
+    draw_memory_strip(ui, {row.x, row.center().y - 3, kStrip, 7}, scene, 0);
+    row.cut_left(kStrip + 6);
+    c.text_in(row, held, style);
 }
 
 namespace {
@@ -577,6 +617,11 @@ std::size_t columns_in(float width, std::size_t entries, bool one_row) {
     return std::min(entries, most);
 }
 
+// Says where the groups of an axis are drawn that has none in the picture.
+std::string see_words(const MeshAxis& axis) {
+    return is_expert(axis.kind) ? "see experts" : "see dense";
+}
+
 // The longest wording first.
 using Wordings = std::array<std::string, 3>;
 Wordings where_of(const Scene& scene, const MeshAxis& axis) {
@@ -586,6 +631,10 @@ Wordings where_of(const Scene& scene, const MeshAxis& axis) {
                               : axis.tier >= 2 ? "pod to pod"
                                                : node + " to " + node;
     const std::string tier = tier_label(cluster, axis.tier);
+    if (axis.elsewhere) {
+        const std::string see = see_words(axis);
+        return {see + " · " + place + " · " + tier, see + " · " + tier, see};
+    }
     return {place + " · " + tier + ", " + std::string(ui::words_of(axis.mark.dash)), place + " · " + tier,
             tier};
 }
@@ -603,6 +652,7 @@ void draw_sample(Ui& ui, Rect at, const Scene& scene, const MeshAxis& axis) {
         return;
     }
     const std::array<Vec2, 2> line{Vec2{at.x + 3, at.center().y}, Vec2{at.x + kSample - 3, at.center().y}};
+    if (axis.elsewhere) return;  // no line of it is in the picture
     draw_link(c, ui.theme().window.alpha(0), line, axis.color, axis.mark.dash, 2, axis.kind);
 }
 
@@ -622,7 +672,9 @@ void draw_line(Ui& ui, Rect row, const Scene& scene, const MeshAxis& axis) {
     const std::string tier = tier_label(scene.plan.cluster, axis.tier);
     const std::string waits = cost.waits_s > 0 ? " · " + percent(cost.share()) + " waits" : "";
     write_two(ui, row, axis_label(axis.kind) + " " + thousands(axis.degree), ui.title(),
-              {tier + waits, tier, ""}, ui.small());
+              axis.elsewhere ? Wordings{see_words(axis) + waits, see_words(axis), ""}
+                             : Wordings{tier + waits, tier, ""},
+              ui.small());
 }
 
 }  // namespace
@@ -774,7 +826,8 @@ MeshCamera held(MeshCamera camera, Rect area, const MeshLayout& layout) {
     const auto hold = [](float pan, float extent, float room) {
         return extent <= room ? std::floor((room - extent) / 2) : std::clamp(pan, room - extent, 0.0f);
     };
-    const float below = layout.extent.y * camera.zoom <= area.h - kRowWords ? kRowWords : 0;
+    const float words = kRowWords + (layout.has_pods ? under_pods(area.h) : 0);
+    const float below = layout.extent.y * camera.zoom <= area.h - words ? words : 0;
     camera.pan = {hold(camera.pan.x, layout.extent.x * camera.zoom, area.w),
                   hold(camera.pan.y, layout.extent.y * camera.zoom, area.h - below)};
     return camera;

@@ -161,7 +161,10 @@ void draw_ground(Ui& ui, const MeshPlace& m, const Scene& scene, MeshViewState& 
     const CellGrid grid = colored(theme, m, scene, drawn);
     CellGrid cells = grid;
     merge_small_cells(m.layout, cells);
-    c.cells(cells);
+    if (drawn.highlighted.shown)
+        draw_quiet_cells(c, theme, drawn.highlighted, cells);
+    else
+        c.cells(cells);
     draw_missing_cells(c, theme, m, scene);
     for (const MeshAxis& axis : m.axes.span())
         if (state.show_links) draw_links(ui, m, scene, axis, drawn.highlighted.shown);
@@ -171,6 +174,7 @@ void draw_ground(Ui& ui, const MeshPlace& m, const Scene& scene, MeshViewState& 
     const std::int64_t rank = scene.selection.rank;
     chosen.rank = rank >= 0 && rank < scene.evaluation.mesh.world ? rank : 0;
     draw_shares(c, theme, m, chosen, in_boxes(scene).gpus, 11);
+    if (m.zoom == 1) name_bracket(ui, m, chosen);
 }
 
 // Draws the rest over it: what is highlighted, picked, lost.
@@ -266,8 +270,11 @@ void draw_cells(Ui& ui, Rect room, Scene& scene, MeshViewState& state, std::stri
     if (!drawn.plain && state.camera.zoom == 1) {
         const float below =
             room.y + state.camera.pan.y + layout.extent.y + (layout.has_pods ? under_pods(room.h) : 0) + 4;
-        c.text_in({room.x, std::min(below, room.bottom() - kRowWords), room.w, kRowWords}, layout.words,
-                  ui.small(), Align::center);
+        const Rect row{room.x, std::min(below, room.bottom() - kRowWords), room.w, kRowWords};
+        if (drawn.figure)
+            c.text_in(row, layout.words, ui.small(), Align::center);
+        else
+            write_cell_words(ui, row, scene, grid, layout.words);
     }
     if (hit.hovered && under >= 0 && !hit.held) {
         std::string now = valid && under < mesh.world ? activity_text(scene, under) : "";
@@ -536,7 +543,10 @@ void draw_still_mesh(Ui& ui, Rect room, const Scene& scene) {
     if (highlighted.shown) color_plainly(highlighted.quiet, cells);
     const CellGrid colored = cells;
     merge_small_cells(layout, cells);
-    c.cells(cells);
+    if (highlighted.shown)
+        draw_quiet_cells(c, theme, highlighted, cells);
+    else
+        c.cells(cells);
     draw_missing_cells(c, theme, m, scene);
     if (highlighted.shown) {
         draw_highlighted_tile(c, m, highlighted);
