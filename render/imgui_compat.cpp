@@ -301,8 +301,7 @@ void feed_input(const SyntheticInput& input, Vec2 size, float scale, double seco
 std::string chord_text(Chord c) {
     static constexpr std::array<const char*, 34> kNamed{
         "Left", "Right", "Up",    "Down", "Home", "End", "PgUp", "PgDn", "Ins", "Del", "Backspace", "Enter",
-        "Esc",  "Tab",   "Space", "−",    "+",    ",",   ".",    "/",    ";",   "[",   "]",
-        "\\"};
+        "Esc",  "Tab",   "Space", "−",    "+",    ",",   ".",    "/",    ";",   "[",   "]",         "\\"};
     std::string s;
     if (c.ctrl) s += "Ctrl+";
     if (c.alt) s += "Alt+";

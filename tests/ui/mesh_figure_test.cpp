@@ -61,7 +61,7 @@ runs::RunFile trace_of(std::int64_t rank, std::int64_t world, double compute_s, 
     return f;
 }
 
-Plan large_plan() {
+Plan huge_plan() {
     Plan plan = shipped().plan("llama-3.1-405b-16k");
     plan.layout.dp_shard = 1024;
     plan.cluster.gpus = 131072;
@@ -135,7 +135,7 @@ TEST_CASE("a node, and any other run of ranks, has the ends of its own GPUs") {
 }
 
 TEST_CASE("one draw colours 131,072 GPUs, and each cell has the colour of its stage's value") {
-    FigureCase s(large_plan());
+    FigureCase s(huge_plan());
     REQUIRE(s.evaluation.valid);
     const FigureValues v = s.values("memory");
     CHECK(v.by_stage.size() == 16);
@@ -147,7 +147,7 @@ TEST_CASE("one draw colours 131,072 GPUs, and each cell has the colour of its st
     d.shell.show_full(ViewId::mesh);
     d.rest();
     const int small = d.surface.last_cost().vertices;
-    d.shell.open_plan(large_plan());
+    d.shell.open_plan(huge_plan());
     d.rest();
     CHECK(d.shell.views().mesh.figure == *figure_named("memory"));
     CHECK(d.surface.last_cost().vertices < 2 * small);

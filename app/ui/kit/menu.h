@@ -16,9 +16,9 @@ struct MenuItem {
     std::string detail{};  // a second, smaller line
     bool enabled = true;
     bool checked = false;
-    bool separator = false;  // a line before it
+    bool separator = false;                                                   // a line before it
     enum class Fold : std::uint8_t { none, closed, open } fold = Fold::none;  // it opens a group of items
-    bool inner = false;  // of such a group
+    bool inner = false;                                                       // of such a group
     bool stays = false;  // stands below the list, where it is always seen, for any length of the list and any
                          // typed text
 };

@@ -105,8 +105,8 @@ void flash(Ui& ui, Rect step_box, Rect badge, Axis axis, const Scene& scene) {
 
 // ---- model and cluster --------------------------------------------------------------------------------
 
-// Words under a preset: as much as one line takes. In a low window they are in its tooltip only, which has all of
-// them: what can be changed comes first.
+// Words under a preset: as much as one line takes. In a low window they are in its tooltip only, which has
+// all of them: what can be changed comes first.
 void draw_details(Ui& ui, Rect& room, Rect box, const std::string& text) {
     if (ui.hovers(box)) ui.tooltip(text);
     if (is_low(ui)) return static_cast<void>(room.cut_top(4));

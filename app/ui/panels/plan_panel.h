@@ -61,17 +61,17 @@ struct PlanPanelState {
     std::string menu;
     Rect menu_anchor;
     MenuState menu_state;
-    TypedNumbers numbers;           // by "tp", "gpus" ...
-    bool spare_replicates = false;  // GPUs that come are replicas, not shards
-    std::uint64_t revision = 0;     // of the evaluation that is shown
-    Kept<std::string> largest;      // words of the largest micro-batch that fits; by revision
-    bool all_axes = false;          // a lesson names rows: none is folded away
-    std::uint64_t file = 0;         // that is open (Document::file)
+    TypedNumbers numbers;                 // by "tp", "gpus" ...
+    bool spare_replicates = false;        // GPUs that come are replicas, not shards
+    std::uint64_t revision = 0;           // of the evaluation that is shown
+    Kept<std::string> largest;            // words of the largest micro-batch that fits; by revision
+    bool all_axes = false;                // a lesson names rows: none is folded away
+    std::uint64_t file = 0;               // that is open (Document::file)
     std::array<bool, kAxisCount> used{};  // by Axis: it was in use since that file was opened,
     std::uint64_t used_of = 0;            // whose number is kept here
 };
-// Returns true if the axis has a row of its own: it is in use or was, since the file was opened. The others share
-// one line, so that a plan's factors are seen at once. A plan that cuts nothing yet has all rows.
+// Returns true if the axis has a row of its own: it is in use or was, since the file was opened. The others
+// share one line, so that a plan's factors are seen at once. A plan that cuts nothing yet has all rows.
 [[nodiscard]] bool has_row(const Plan& plan, const PlanPanelState& state, Axis axis);
 [[nodiscard]] Effects draw_plan_panel(Ui& ui, Rect panel, Scene& scene, PlanPanelState& state);
 // Draws only the axes, each with its factor under its name, and a link to all settings: for a small room.

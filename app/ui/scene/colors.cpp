@@ -160,8 +160,8 @@ std::string_view words_of(Dash dash) {
 void names_axis(Ui& ui, GroupKind kind, Rect r, std::string action, Id control, Rect clear, bool whole) {
     for (const Axis axis : all_of<Axis>()) {
         if (group_of(axis) != kind) continue;
-        ui.names(
-            {static_cast<int>(axis), r, clear.h > 0 ? clear : r, std::move(action), control, ui.layer(), whole});
+        ui.names({static_cast<int>(axis), r, clear.h > 0 ? clear : r, std::move(action), control, ui.layer(),
+                  whole});
         return;
     }
 }

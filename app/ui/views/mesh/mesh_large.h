@@ -39,10 +39,11 @@ inline constexpr float kStripTile = 58;  // the largest height of a node in it
 // `type` is the size of its words.
 void draw_strip(Canvas& canvas, const Theme& theme, float type, Rect room, float tile, const Scene& scene,
                 const Period& period);
-// Returns how many groups of `tile` a node holds that are drawn as boxes of their own; 1: none, or one is all of it.
+// Returns how many groups of `tile` a node holds that are drawn as boxes of their own; 1: none, or one is all
+// of it.
 [[nodiscard]] std::int64_t tiles_in_node(const MeshAxis* tile, std::int64_t domain);
-// Draws a node with its GPUs: a tile where the groups of `tile` are closed in it, or a box for each of them where
-// it holds more than one. `rank` is marked.
+// Draws a node with its GPUs: a tile where the groups of `tile` are closed in it, or a box for each of them
+// where it holds more than one. `rank` is marked.
 void draw_node(Canvas& canvas, const Theme& theme, Rect r, const Scene& scene, std::int64_t rank,
                const MeshAxis* tile, Color color, std::int64_t node);
 // Returns the cells in such a node, of its GPUs in the order of their ranks.
