@@ -98,7 +98,8 @@ void MarkPage::frame(Rect r, Color color, float width, float radius) {
 }
 
 void MarkPage::pattern(Rect r, Pattern pattern, Color color) {
-    static constexpr std::string_view kNames[] = {"solid", "hatched", "crossed", "dotted"};
+    static constexpr std::string_view kNames[] = {"solid", "hatched", "crossed", "dotted", "sparse"};
+    static_assert(std::size(kNames) == kPatterns);
     if (!hidden(r))
         marks_.push_back(
             {std::string(kNames[static_cast<std::size_t>(pattern)]), place(seen(r)), hex(color)});

@@ -301,8 +301,8 @@ TEST_CASE("a pipeline of many micro-batches is in three windows, with its blocks
     ReviewRequest request;
     request.pages = {ReviewPage::time};
     const std::string text = joined(text_of(plans_of({"deepseek-v3-2048"}), request));
-    for (const char* window : {"fill\n", "steady\n", "drain\n", "idle\n"}) CHECK(has(text, window));
-    CHECK_FALSE(has(joined(text_of(plans_of({"mesh-8"}), request)), "steady\n"));
+    for (const char* window : {"fill\n", "period", "drain", "idle\n"}) CHECK(has(text, window));
+    CHECK_FALSE(has(joined(text_of(plans_of({"mesh-8"}), request)), "period"));
 }
 
 TEST_CASE("a run that is attached stands beside the estimate, on the first page and part by part") {

@@ -190,15 +190,6 @@ TEST_CASE("where boxes have no room a box stands for several, and the column say
             c.grid = exact_grid(c.body, scale, count, {});
             check_grid(c, count, scale);
         }
-    Driver d("llama-3.1-405b-16k", {1280, 720});
-    Plan plan = d.shell.document().plan();
-    plan.layout.dp_shard = 16384, plan.cluster.gpus = 16384 * 128;
-    plan.training.global_batch = 16384 * 4;
-    d.shell.open_text(write_plan(plan), "a plan");
-    d.settle();
-    open_zoom(d);
-    REQUIRE(zoom_of(d).columns[0].grid.each > 1);
-    CHECK(says(d, "each box is " + std::to_string(zoom_of(d).columns[0].grid.each)));
 }
 
 TEST_CASE("the sentence over the columns says what a GPU keeps, and of how many") {
@@ -440,7 +431,9 @@ TEST_CASE("the zoom stands on what is left of its way when the plan changes") {
     Driver d("zoom-1024", kZoomWindow);
     open_zoom(d);
     click_box(d, 2, 7);
+    d.press({Key::backslash});
     REQUIRE(d.click("layout.tp.toggle"));
+    d.press({Key::backslash});
     d.rest();
     REQUIRE(d.drawn("zoom.canvas"));
     check_columns(d, 1);

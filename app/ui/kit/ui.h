@@ -39,6 +39,7 @@ struct UiState {
     Motion motion;                // from the plan before the last edit to the open one
     bool reduced_motion = false;  // nothing glides: what moves, jumps
     bool for_picture = false;     // draws a picture: without controls that only a hand needs
+    float least_type = 0;         // type of a view that would be smaller is left out: it is for paper
     bool picture_grows = false;   // its height follows what it shows: nothing is left out for room
     bool without_bars = false;    // scrolls, but draws no bars: the whole window as a picture
     float hidden = 0;             // logical pixels by which this frame is too low for what scrolls in it

@@ -85,6 +85,7 @@ void draw_on_page(ReviewSheet& sheet, Rect room, const Reviewed& of, const DrawV
     PrintedScene printed(of);
     UiState state;
     state.for_picture = true;
+    state.least_type = 11;
     FrameInfo frame;
     frame.size = {room.w / k, room.h / k};
     frame.scale = canvas.scale() * k;

@@ -159,12 +159,22 @@ void Shell::make_edit_commands() {
         [this] { return static_cast<bool>(window_.host.clipboard); }));
 }
 
+namespace {
+
+// Returns a name as a part of an id: small letters, with dashes for spaces.
+std::string as_id(std::string_view name) {
+    std::string out;
+    for (const char c : name)
+        out += c == ' ' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return out;
+}
+
+}  // namespace
+
 // Adds the orders of the frameworks and the schedules, as in the plan panel's menus.
 void Shell::make_layout_commands() {
     for (const OrderPreset& o : order_presets()) {
-        std::string id = "order.to.", axes;
-        for (const char c : o.name)
-            id += c == ' ' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        std::string id = "order.to." + as_id(o.name), axes;
         for (const Axis a : o.order) axes += (axes.empty() ? "" : " · ") + std::string(name_of(a));
         add({.id = std::move(id),
              .title = "Order of " + std::string(o.name) + ": " + axes,
@@ -407,7 +417,7 @@ void Shell::make_mesh_commands() {
     const auto orders = order_presets();
     for (int i = -1; i < static_cast<int>(orders.size()); ++i)
         add({.id = i < 0 ? "mesh.second.none"
-                         : "mesh.second." + std::string(orders[static_cast<std::size_t>(i)].name),
+                         : "mesh.second." + as_id(orders[static_cast<std::size_t>(i)].name),
              .title = i < 0 ? "Compare the mesh with no other order"
                             : "Compare the mesh with the order of "
                                   + std::string(orders[static_cast<std::size_t>(i)].name),
