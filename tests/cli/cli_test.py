@@ -1450,10 +1450,10 @@ class Pictures(unittest.TestCase):
             with open(scene, "w", encoding="utf-8") as f:
                 json.dump(plan, f)
             saved = self.shot(folder, "--scene", scene)
-            self.assertIn(">saved</text>", saved)
-            self.assertNotIn(">stages</text>", saved)
+            self.assertIn("from the whole model on one to this plan", saved)
+            self.assertNotIn(">stage</text>", saved)
             plain = self.shot(folder, "--view", "memory")
-            self.assertIn(">stages</text>", plain)
+            self.assertIn(">stage</text>", plain)
             self.assertNotEqual(plain, self.shot(folder, "--view", "memory", "--select", "stage 2"))
             self.assertIn("no such thing", self.shot(folder, "--select", "stage 99", status=2))
 

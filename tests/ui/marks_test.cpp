@@ -211,6 +211,7 @@ std::vector<DrawnMark> drawn_by_view(const Reviewed& of, Vec2 size, const DrawVi
     Page page(std::make_unique<MarkPage>(marked_faces(), out));
     UiState state;
     state.for_picture = true;
+    state.least_type = 11;  // as on a page
     FrameInfo frame;
     frame.size = size;
     PrintedScene printed(of);
