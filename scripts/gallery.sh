@@ -29,6 +29,8 @@ picture() {
 }
 
 picture mesh "Who talks to whom" deepseek-v3-2048 --view mesh --axis ep --size 1280x720
+picture zoom "Where one piece of a tensor is" llama-3.1-405b-16k --view zoom --size 1600x1000
+picture figure "The mesh, coloured by what each GPU holds" llama-3-70b-3d --view mesh --color memory --size 1280x720 --theme light
 picture loaf "What is cut, what is copied" mesh-8 --view shards --page loaf --size 1280x720
 picture map "What each axis does, and what it costs" llama-3.1-405b-16k --view map --size 1280xauto --theme light
 picture memory "What each GPU holds" llama-3-70b-3d --view memory --size 1280x720 --theme light

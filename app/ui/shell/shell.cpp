@@ -383,14 +383,14 @@ float splitter(Ui& ui, std::string_view name, Rect r, bool vertical) {
 // A message lies on the strip at the window's foot, never on a picture, as long as its words have room there.
 void Shell::draw_toast(Ui& ui) {
     if (window_.toast.empty()) return;
-    constexpr float kLine = 14, kAround = 32;
+    constexpr float kToastLine = 14, kToastPad = 32;
     Canvas front = frame_canvas(ui.frame(), ui.canvas().page(), true);
-    const float strip = desk_.presenter().on ? kPresenterFoot : kStatus, most = ui.frame().size.x - kAround;
-    const float wide = front.text_width(window_.toast, ui.style(13)) + kAround;
+    const float strip = desk_.presenter().on ? kPresenterFoot : kStatus, most = ui.frame().size.x - kToastPad;
+    const float wide = front.text_width(window_.toast, ui.style(13)) + kToastPad;
     const bool one = wide <= most;
     const TextStyle s = ui.style(one ? 13 : 12);
     const float w = std::min(wide, most),
-                text = one ? 0 : front.paragraph_height(w - kAround, window_.toast, s, kLine),
+                text = one ? 0 : front.paragraph_height(w - kToastPad, window_.toast, s, kToastLine),
                 h = std::max(strip, text + 2);
     const Rect box{(ui.frame().size.x - w) / 2, ui.frame().size.y - h, w, h};
     front.rect(box, ui.theme().raised);
@@ -398,8 +398,8 @@ void Shell::draw_toast(Ui& ui) {
     if (one)
         front.text_in(box, window_.toast, s, Align::center);
     else
-        front.paragraph({box.x + kAround / 2, box.y + (h - text) / 2, w - kAround, text}, window_.toast, s,
-                        kLine);
+        front.paragraph({box.x + kToastPad / 2, box.y + (h - text) / 2, w - kToastPad, text}, window_.toast,
+                        s, kToastLine);
 }
 
 // The view that fills the window has the keyboard; else the one with the focus, or under the mouse, or that
