@@ -69,7 +69,7 @@ void draw_mesh_of(Ui& ui, Rect room, const Scene& from, std::string_view letter,
     ui.label(head, words, ui.small());
     room.cut_top(2);
     // A strip of a few nodes shows how groups lie in a node, the cells below it the rest of them.
-    constexpr float kTile = 26, kLeastMesh = 70, kType = 11;
+    constexpr float kTile = 34, kLeastMesh = 70, kType = 11;
     const Period period = replica_of(scene, 0);
     if (period.nodes > 1 && room.w >= 200 && room.h >= strip_height(kTile)) {
         draw_strip(ui.canvas(), ui.theme(), kType, room.cut_top(strip_height(kTile)), kTile, scene, period);

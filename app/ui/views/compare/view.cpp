@@ -558,7 +558,10 @@ WhyRows why_rows(Ui& ui, float width, const PlanComparison& shown, float most) {
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
         return std::abs(shown.why[a].delta_s[1]) > std::abs(shown.why[b].delta_s[1]);
     });
+    double a_s = 0;
+    for (const PartRow& part : shown.why) a_s += part.values_s[0];
     for (const std::size_t i : order) {
+        if (without_noise(shown.why[i].delta_s[1], a_s) == 0) continue;  // it gets no reason
         const float h = why_row(ui, width, typeset(shown.why[i].because));
         if (out.height + h - kRow > most) continue;
         out.height += h - kRow;

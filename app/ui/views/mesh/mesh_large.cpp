@@ -494,7 +494,7 @@ CellGrid node_grid(Rect r, std::int64_t domain, std::int64_t tiles) {
     g.levels = 1;
     g.level[0] = {static_cast<std::int32_t>(domain), static_cast<std::int32_t>(cols), w, h};
     g.origin = {r.x + 5, r.y + 5};
-    const float between = w > 6 ? 1.5f : w > 3 ? 0.5f : 0.0f;
+    const float between = w > 6 ? 1.5f : w > 3 ? 1.0f : 0.0f;
     g.cell = {w - between, h - between};
     return g;
 }
