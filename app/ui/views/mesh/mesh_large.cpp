@@ -480,7 +480,7 @@ CellGrid node_grid(Rect r, std::int64_t domain, std::int64_t tiles) {
                           (h - inner) / static_cast<float>(divide_up(each, tile_cols))};
             g.level[1] = {static_cast<std::int32_t>(tiles), static_cast<std::int32_t>(cols), w, h};
             g.origin = {r.x + kAround + inner / 2, r.y + kAround + inner / 2};
-            const float between = std::min(1.0f, 0.2f * std::min(g.level[0].pitch_x, g.level[0].pitch_y));
+            const float between = std::min(g.level[0].pitch_x, g.level[0].pitch_y) > 5 ? 1.0f : 0.0f;
             g.cell = {g.level[0].pitch_x - between, g.level[0].pitch_y - between};
             return g;
         }
