@@ -447,7 +447,7 @@ TEST_CASE(
             CHECK(t.idle_s >= -1e-9 * s.time_s);
         }
         const StageTime& longest = stages[static_cast<std::size_t>(e.comm.busiest_device)];
-        // Of the broken plan another stage computes longest than the one that works longest in all.
+        // In the broken plan another stage computes longest than the one that works longest in all.
         const bool apart = entry.id == "broken-pp-zero3";
         if (!apart) CHECK(longest.compute_s == near(runs::longest_compute(s), 1e-9));
         for (const GroupKind k : all_of<GroupKind>()) {

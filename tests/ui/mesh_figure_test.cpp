@@ -97,9 +97,10 @@ TEST_CASE(
             if (is_data_parallel(k)) waits += s.evaluation.step->exposed_comm_s[k];
         CHECK(*s.values("waits-dp").of(s.mesh(), rank) == near(waits, 1e-9));
         CHECK(*s.values("waits").of(s.mesh(), rank) == near(exposed_of(*s.evaluation.step), 1e-9));
-        // Of the broken plan another stage computes longest than the one that works longest in all.
+        // In the broken plan another stage computes longest than the one that works longest in all.
         if (entry.id != "broken-pp-zero3")
-            CHECK(*s.values("work").of(s.mesh(), rank) == near(runs::longest_compute(*s.evaluation.step), 1e-9));
+            CHECK(*s.values("work").of(s.mesh(), rank)
+                  == near(runs::longest_compute(*s.evaluation.step), 1e-9));
     }
 }
 

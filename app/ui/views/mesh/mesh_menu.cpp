@@ -152,7 +152,8 @@ void draw_rank_field(Ui& ui, Rect field, Scene& scene, MeshViewState& state) {
     ui.canvas().text_in(name, "ranks", ui.small(), Align::right);
     field.cut_left(8);
     const Ui::Typing typing = ui.typed_value("mesh.goto", field, state.go_to, state.goes_to_fresh);
-    if (ui.state().edit == ui.id("mesh.goto")) state.goes_to_fresh = false;  // a menu may keep the keyboard for a frame
+    if (ui.state().edit == ui.id("mesh.goto"))
+        state.goes_to_fresh = false;  // a menu may keep the keyboard for a frame
     if (typing == Ui::Typing::goes_on) return;
     state.goes_to = false;
     scene.keys.took_escape = scene.keys.took_escape || typing == Ui::Typing::dropped;
