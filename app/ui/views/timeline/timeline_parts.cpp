@@ -320,7 +320,9 @@ void RowPainter::choose_numbers(int first, int last) {
             const auto [width, height] = number_room(d, op);
             const float room = b.merged() ? 0 : x(b.to) - x(b.from) - 3;
             for (std::size_t i = 0; i < kSizes.size(); ++i)
-                if (kSizes[i] >= ui_.state().least_type && room >= width * kSizes[i] && height >= kSizes[i] * kLine) ++fits[kind][i];
+                if (kSizes[i] >= ui_.state().least_type && room >= width * kSizes[i]
+                    && height >= kSizes[i] * kLine)
+                    ++fits[kind][i];
         }
     for (std::size_t kind = 0; kind < all.size(); ++kind)
         for (std::size_t i = kSizes.size(); i-- > 0;)
