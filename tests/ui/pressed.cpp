@@ -24,13 +24,15 @@ Registry& registry() {
 struct Excused {
     std::string_view name, why;
 };
-constexpr std::array<Excused, 9> kExcused{{
+constexpr std::array<Excused, 11> kExcused{{
     {"Step", "a row of the step's data is read"},
     {"comm.ring", "explains the ring on hover"},
     {"constants.name", "explains the constant on hover"},
     {"constants.source", "shows the source on hover"},
+    {"mesh.figures", "opens the menu that mesh.more opens"},
     {"step.run", "a published run is read"},
-    {"step.runs", "takes the wheel"},
+    {"step.near", "explains the distances on hover"},
+    {"step.small", "names the small parts on hover"},
     {"step.software_figure", "a figure of the software is read"},
     {"tensors.table", "a tensor is read"},
     {"view.fullscreen", "is the platform's"},
@@ -39,9 +41,9 @@ constexpr std::array<Excused, 9> kExcused{{
 // Returns one name for names that are made of data: "layout.tp.plus" and "layout.cp.plus" are
 // "layout.*.plus".
 std::string kind_of(std::string_view name) {
-    static constexpr std::array<std::string_view, 10> kFamilies{
+    static constexpr std::array<std::string_view, 12> kFamilies{
         "constants.", "glossary.entry.", "layout.",  "map.name.", "term.",  // widgets
-        "order.",     "lesson.0",        "lesson.1", "preset.",   "theme."};
+        "order.",     "lesson.0",        "lesson.1", "preset.",   "theme.", "mesh.color.", "mesh.second."};
     static constexpr std::array<std::string_view, 4> kParts{".minus", ".plus", ".toggle", ".badge"};
     if (name.ends_with(".across")) return "*.across";
     for (const std::string_view family : kFamilies) {

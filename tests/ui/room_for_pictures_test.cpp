@@ -217,3 +217,16 @@ TEST_CASE("undo shows all groups again where the edit had shown those of its axi
     d.press({.key = Key::z, .ctrl = true});
     CHECK_FALSE(d.shell.selection().all_axes);
 }
+
+TEST_CASE("the mesh's menu leads to figures and to a second order") {
+    Driver d("llama-3-70b-3d", {1600, 1000});
+    REQUIRE(d.click("mesh.more"));
+    REQUIRE(d.click("mesh.menu", 0));
+    REQUIRE(d.click("mesh.menu", 1));
+    CHECK(d.shell.views().mesh.figure != 0);
+    if (d.click("mesh.figures"))
+        CHECK(d.drawn("mesh.menu", 1));  // where the legend has a name, it leads there too
+    d.press({Key::escape});
+    run_id(d, "mesh.second.megatron");
+    CHECK(d.shell.views().mesh.second >= 0);
+}
