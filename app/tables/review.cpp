@@ -201,6 +201,8 @@ std::string near_runs_words(const Step& step) {
     return words;
 }
 
+namespace {
+
 std::string source_words(std::string_view source) {
     constexpr std::size_t kWhole = 40, kShort = 12;
     std::string out;
@@ -214,18 +216,31 @@ std::string source_words(std::string_view source) {
     return out;
 }
 
+}  // namespace
+
+std::vector<NearRunRow> near_run_rows(NearestRuns& runs, const Plan& plan, std::size_t most) {
+    std::vector<NearRunRow> out;
+    for (const NearRun& n : runs.of(plan, most)) {
+        const PublishedRun& run = runs.runs()[n.run];
+        const Plan& ran = run.plans.front();
+        out.push_back({.name = title_of(ran) + ", " + std::string(name_of(ran.training.compute)),
+                       .label = run.label,
+                       .source = source_words(run.source),
+                       .estimated = n.tokens_per_gpu_s * n.measured_s / n.estimated_s,
+                       .measured = n.tokens_per_gpu_s,
+                       .distance = n.distance});
+    }
+    return out;
+}
+
 Table near_runs_table(NearestRuns& runs, const Plan& plan, std::size_t most) {
     Table t;
     t.columns = {{"published run"},        {"tokens/s per GPU", Shown::plain}, {"estimated", Shown::plain},
                  {"off by", Shown::plain}, {"distance", Shown::plain},         {"source"}};
-    for (const NearRun& n : runs.of(plan, most)) {
-        const PublishedRun& run = runs.runs()[n.run];
-        const double estimated = n.tokens_per_gpu_s * n.measured_s / n.estimated_s,
-                     off = estimated / n.tokens_per_gpu_s - 1;
-        t.rows.push_back({run.label, figure_words(n.tokens_per_gpu_s), figure_words(estimated),
-                          (off >= 0 ? "+" : "−") + percent_text(std::abs(off)), figure_words(n.distance),
-                          source_words(run.source)});
-    }
+    for (const NearRunRow& r : near_run_rows(runs, plan, most))
+        t.rows.push_back({r.label, figure_words(r.measured), figure_words(r.estimated),
+                          (r.off() >= 0 ? "+" : "−") + percent_text(std::abs(r.off())),
+                          figure_words(r.distance), r.source});
     return t;
 }
 

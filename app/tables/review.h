@@ -35,8 +35,17 @@ enum class Zero : std::uint8_t { explained, left_out };
 [[nodiscard]] std::vector<Explanation> explanations_of(const Plan& plan, const Evaluation& e, Zero zero);
 // Returns formula, this plan's numbers, result and source of each, those that come to 0 too.
 [[nodiscard]] Table explanations_table(const Plan& plan, const Evaluation& e);
-// Returns a source with hashes of commits cut to twelve digits.
-[[nodiscard]] std::string source_words(std::string_view source);
+// A published run next to what the program says of it; rates in tokens a second and GPU.
+struct NearRunRow {
+    std::string name;    // model, GPUs, type of its compute
+    std::string label;   // with its factors
+    std::string source;  // hashes of commits are cut to twelve digits
+    double estimated = 0, measured = 0;
+    double distance = 0;  // from the plan, of core/step/constants.h
+    [[nodiscard]] double off() const { return estimated / measured - 1; }
+};
+// Returns the nearest runs, the nearest first, with the estimate of the constants that ship.
+[[nodiscard]] std::vector<NearRunRow> near_run_rows(NearestRuns& runs, const Plan& plan, std::size_t most);
 // Lists the nearest measured runs, the nearest first: the measured figure, and the estimate with the
 // constants that ship.
 [[nodiscard]] Table near_runs_table(NearestRuns& runs, const Plan& plan, std::size_t most);

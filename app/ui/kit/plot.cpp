@@ -132,6 +132,17 @@ Plot draw_axes(Ui& ui, Rect room, const PlotAxis& x, const PlotAxis& y) {
     return plot;
 }
 
+void draw_break(Canvas& canvas, const Theme& theme, Rect rows, float middle, float apart) {
+    constexpr float kTooth = 6, kHalf = 2;
+    for (const float x : {middle - apart, middle + apart}) {
+        std::vector<Vec2> zigzag;
+        int n = 0;
+        for (float y = rows.y; y <= rows.bottom(); y += kTooth)
+            zigzag.push_back({x + (n++ % 2 == 0 ? -kHalf : kHalf), y});
+        if (zigzag.size() > 1) canvas.polyline(zigzag, theme.secondary, 1);
+    }
+}
+
 std::optional<std::size_t> nearest_point(std::span<const Vec2> points, Vec2 to, float reach) {
     std::optional<std::size_t> best;
     float least = reach;

@@ -51,6 +51,10 @@ struct Plot {
 // Draws the axes and their grid; the labels take their room off `room`.
 [[nodiscard]] Plot draw_axes(Ui& ui, Rect room, const PlotAxis& x, const PlotAxis& y);
 
+// Draws two upright zigzag lines, `apart` pixels to each side of `middle`: what lies between them is left
+// out.
+void draw_break(Canvas& canvas, const Theme& theme, Rect rows, float middle, float apart);
+
 // Returns the index of the point nearest to `to` and within `reach`, or nullopt.
 [[nodiscard]] std::optional<std::size_t> nearest_point(std::span<const Vec2> points, Vec2 to,
                                                        float reach = 24);

@@ -176,8 +176,8 @@ bool stops_the_plan(const Problem& p) {
     return p.severity == Severity::error || p.code == ProblemCode::memory_does_not_fit;
 }
 
-constexpr std::size_t kWithReason =
-    2;  // problems whose reason is shown at once; the others' on hover and click
+// The reasons of so many problems are shown at once, those of the others on hover and click.
+constexpr std::size_t kWithReason = 2;
 
 // One bold line, the reason below it, and what mends it. A click on the line shows the whole reason.
 std::optional<PlanEdit> problem_row(Ui& ui, Rect& room, const Scene& scene, InspectorState& state,

@@ -432,8 +432,7 @@ std::string draw_picture(const Presets& presets, const Plan& plan, const Picture
     };
     frames(2);  // the first lays out, the second draws what the first found out
     if (shell) {
-        from_s =
-            kUntouched_s;  // by then the window looks for better layouts: it says the same as this picture
+        from_s = kUntouched_s;  // by then the window looks for better layouts, and so does its picture
         frames(1);
         settle(*shell, frames);
     }

@@ -628,13 +628,7 @@ class LaneDrawer {
     void draw_breaks_between() {
         for (std::size_t i = 0; i + 1 < windows_.window.size(); ++i) {
             const float middle = (windows_.window[i].x1 + windows_.window[i + 1].x0) / 2;
-            for (const float x : {middle - 4, middle + 4}) {
-                std::vector<Vec2> zigzag;
-                int n = 0;
-                for (float y = lanes_.y; y <= lanes_.bottom(); y += 6)
-                    zigzag.push_back({x + (n++ % 2 == 0 ? -2.0f : 2.0f), y});
-                if (zigzag.size() > 1) c_.polyline(zigzag, theme_.secondary, 1);
-            }
+            draw_break(c_, theme_, lanes_, middle, 4);
         }
     }
     // Names the passes above the lanes.

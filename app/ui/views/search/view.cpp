@@ -440,19 +440,30 @@ void draw_search_head(Ui& ui, Rect& head_row, Rect& room, const Scene& scene, Se
 
 namespace {
 
-// Says what the search varies, and what it holds as it is.
-std::string chip_words(const Plan& plan, const SearchRequest& request) {
+// Returns true for what a layout of this model can vary.
+bool can_vary(const Plan& plan, Varied v) {
+    return plan.model.moe || (v != Varied::ep && v != Varied::etp);
+}
+
+// Returns "held: order Megatron"; empty where nothing is held as it is.
+std::string held_words(const Plan& plan, const SearchRequest& request) {
     const LayoutChoice own = choice_of(plan);
-    std::string varied, held;
-    for (const Varied v : all_of<Varied>()) {
-        if ((v == Varied::ep || v == Varied::etp) && !plan.model.moe) continue;
-        if (is_held(request, v))
-            held += (held.empty() ? "; held: " : ", ") + std::string(chip_name(v)) + " " + value_text(own, v);
-        else
+    std::string held;
+    for (const Varied v : all_of<Varied>())
+        if (can_vary(plan, v) && is_held(request, v))
+            held += (held.empty() ? "held: " : ", ") + std::string(chip_name(v)) + " " + value_text(own, v);
+    return held;
+}
+
+// Says what the search varies, and what it holds.
+std::string chip_words(const Plan& plan, const SearchRequest& request) {
+    std::string varied;
+    for (const Varied v : all_of<Varied>())
+        if (can_vary(plan, v) && !is_held(request, v))
             varied += (varied.empty() ? "" : ", ") + ranged_name(request, v);
-    }
-    return "Varied, " + software_words(plan, request) + ": " + (varied.empty() ? "nothing" : varied) + held
-           + ".";
+    const std::string held = held_words(plan, request);
+    return "Varied, " + software_words(plan, request) + ": " + (varied.empty() ? "nothing" : varied)
+           + (held.empty() ? "" : "; " + held) + ".";
 }
 
 }  // namespace
@@ -467,17 +478,14 @@ void draw_search_chips(Ui& ui, Rect& room, const Scene& scene, SearchViewState& 
     }
     Rect row = room.cut_top(kHeight);
     const LayoutChoice own = choice_of(scene.plan);
-    std::string held;
+    const std::string held = held_words(scene.plan, state.request);
     software_chip(ui, row.cut_left(chip_width(ui, software_words(scene.plan, state.request))), scene.plan,
                   state);
     row.cut_left(kChipGap);
     for (const Varied v : all_of<Varied>()) {
-        const bool expert = v == Varied::ep || v == Varied::etp;
-        if (expert && !scene.plan.model.moe) continue;
+        if (!can_vary(scene.plan, v)) continue;
         const bool varied = !is_held(state.request, v);
         const std::string name = ranged_name(state.request, v);
-        if (!varied)
-            held += (held.empty() ? "held: " : ", ") + std::string(chip_name(v)) + " " + value_text(own, v);
         const bool ranges = varied && v != Varied::schedule && v != Varied::recompute && v != Varied::order;
         const float w = chip_width(ui, name) + (ranges ? kRangeMark : 0);
         if (row.w < w) {

@@ -3,17 +3,16 @@
 #include "app/ui/kit/data_table.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/plot.h"
+#include "app/ui/scene/colors.h"
 #include "app/ui/scene/scene.h"
 #include "app/ui/views/step/view.h"
 #include "core/base/text.h"
-#include "core/plan/names.h"
 #include "core/step/constants.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace pentamesh::ui {
@@ -24,8 +23,9 @@ constexpr std::size_t kNearest = 6;
 constexpr float kRunsHead = 22, kRunRow = 24, kRunsAxis = 20;
 constexpr double kFarOff = 0.2;  // from this share on the difference is amber
 
-std::string signed_percent(double share) {
-    return (share >= 0 ? "+" : "−") + percent(std::abs(share));
+// Returns "169 / 164".
+std::string rates_of(const NearRunRow& run) {
+    return significant(run.estimated) + " / " + significant(run.measured);
 }
 
 // The columns of a row of runs. In a narrow room the source is left out first, then both rates.
@@ -37,7 +37,7 @@ struct RunColumns {
         for (const NearRunRow& r : rows) {
             names = std::max(names, ui.canvas().text_width(r.name, ui.style(12)));
             sources = std::max(sources, ui.canvas().text_width(r.source, ui.small()));
-            rate_words = std::max(rate_words, ui.canvas().text_width(r.rates(), ui.small()));
+            rate_words = std::max(rate_words, ui.canvas().text_width(rates_of(r), ui.small()));
         }
         constexpr float kGap = 20, kOff = 60, kWithSource = 900, kWithRates = 620;
         const auto cut = [&](float w) {
@@ -63,8 +63,7 @@ void draw_run(Ui& ui, const RunColumns& columns, Rect row, const NearRunRow& run
     if (columns.source.w > 0) ui.label(in(columns.source), run.source, ui.small());
     const float y = row.center().y + 2, estimated = scale.at(run.estimated),
                 measured = scale.at(run.measured);
-    const double off = run.estimated / run.measured - 1;
-    const bool far = std::abs(off) >= kFarOff;
+    const bool far = std::abs(run.off()) >= kFarOff;
     c.line({columns.scale.x, y}, {columns.scale.right(), y}, theme.hairline);
     c.line({estimated, y}, {measured, y}, far ? theme.amber : theme.secondary, 3);
     c.circle({estimated, y}, 4.5f, theme.text);
@@ -72,8 +71,8 @@ void draw_run(Ui& ui, const RunColumns& columns, Rect row, const NearRunRow& run
     c.polygon(mark, theme.good);
     TextStyle difference = ui.style(12, Tone::text, far ? Face::semibold : Face::regular);
     if (far) difference.color = theme.amber;
-    c.text_in(in(columns.off), signed_percent(off), difference, Align::right);
-    if (columns.rates.w > 0) c.text_in(in(columns.rates), run.rates(), ui.small(), Align::right);
+    c.text_in(in(columns.off), difference_text(run.off(), percent), difference, Align::right);
+    if (columns.rates.w > 0) c.text_in(in(columns.rates), rates_of(run), ui.small(), Align::right);
 }
 
 }  // namespace
@@ -82,28 +81,9 @@ float near_runs_height() {
     return kRunsHead + kRunRow * static_cast<float>(kNearest) + kRunsAxis;
 }
 
-std::string NearRunRow::rates() const {
-    return significant(estimated) + " / " + significant(measured);
-}
-
-std::vector<NearRunRow> near_run_rows(NearestRuns& runs, const Plan& plan) {
-    std::vector<NearRunRow> out;
-    for (const NearRun& n : runs.of(plan, kNearest)) {
-        const PublishedRun& run = runs.runs()[n.run];
-        const Plan& ran = run.plans.front();
-        out.push_back({.name = title_of(ran) + ", " + std::string(name_of(ran.training.compute)),
-                       .label = run.label,
-                       .source = source_words(run.source),
-                       .estimated = n.tokens_per_gpu_s * n.measured_s / n.estimated_s,
-                       .measured = n.tokens_per_gpu_s,
-                       .distance = n.distance});
-    }
-    return out;
-}
-
 void draw_near_runs(Ui& ui, Rect room, const Scene& scene, StepViewState& state, std::uint64_t revision) {
     const auto& rows = state.near.get(
-        revision, [&] { return near_run_rows(published_runs(state, scene.presets), scene.plan); });
+        revision, [&] { return near_run_rows(published_runs(state, scene.presets), scene.plan, kNearest); });
     Canvas& c = ui.canvas();
     if (rows.empty())
         return static_cast<void>(c.paragraph(room, "No published run could be read.", ui.small(), 18));

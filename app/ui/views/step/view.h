@@ -2,6 +2,7 @@
 // rest.
 #pragma once
 
+#include "app/tables/review.h"
 #include "app/tables/table.h"
 #include "app/ui/kit/data_table.h"
 #include "app/ui/kit/job.h"
@@ -71,17 +72,6 @@ struct TornadoState {
 
 // Returns the chart's rows, or a row that says that they are being worked out.
 [[nodiscard]] Table tornado_data(const Scene& scene, const TornadoState& state);
-
-// A published run next to what the program says of it; rates in tokens a second and GPU.
-struct NearRunRow {
-    std::string name;   // model, GPUs, type of its compute
-    std::string label;  // with its factors
-    std::string source;
-    double estimated = 0, measured = 0;
-    double distance = 0;                      // from the plan, of core/step/constants.h
-    [[nodiscard]] std::string rates() const;  // "169 / 164"
-};
-[[nodiscard]] std::vector<NearRunRow> near_run_rows(NearestRuns& runs, const Plan& plan);
 
 inline constexpr std::array<std::string_view, 7> kStepPages{
     "time", "runs", "stragglers", "constants", "sensitivity", "software", "measured"};

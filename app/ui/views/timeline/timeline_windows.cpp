@@ -201,16 +201,8 @@ void draw_windows_head(Ui& ui, Rect names, Rect room, const TimelineWindows& w, 
 }
 
 void draw_breaks(Canvas& c, const Theme& theme, Rect rows, const TimelineWindows& w) {
-    for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
-        const float middle = w.window[i].plot.right() + w.form.gap / 2;
-        for (const float x : {middle - 3, middle + 3}) {
-            std::vector<Vec2> zigzag;
-            int n = 0;
-            for (float y = rows.y; y <= rows.bottom(); y += 6)
-                zigzag.push_back({x + (n++ % 2 == 0 ? -2.0f : 2.0f), y});
-            if (zigzag.size() > 1) c.polyline(zigzag, theme.secondary, 1);
-        }
-    }
+    for (const std::size_t i : {std::size_t{0}, std::size_t{1}})
+        draw_break(c, theme, rows, w.window[i].plot.right() + w.form.gap / 2, 3);
 }
 
 void draw_period(Ui& ui, Rect row, const TimelineWindows& w) {
