@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
@@ -172,20 +173,25 @@ class Terminal(unittest.TestCase):
         except OSError as error:
             self.skipTest(f"this system gives no terminal ({error}): /dev/pts is not mounted")
         fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        end = b"\x04the program has ended\x04"
         process = subprocess.Popen([PROGRAM, *words], stdin=subprocess.DEVNULL, stdout=its, stderr=its)
-        os.close(its)
+
+        # A terminal that its last writer has closed may drop what was not read yet. This test holds it open too,
+        # and writes a mark behind the program's last word.
+        def mark_the_end():
+            process.wait()
+            os.write(its, end)
+
+        marker = threading.Thread(target=mark_the_end)
+        marker.start()
         text = b""
-        while True:
-            try:
-                piece = os.read(ours, 65536)
-            except OSError:  # the end, on Linux
-                break
-            if not piece:
-                break
-            text += piece
+        while not text.endswith(end):
+            text += os.read(ours, 65536)
+        marker.join()
+        os.close(its)
         os.close(ours)
-        self.assertEqual(process.wait(60), 0)
-        return text.decode().replace("\r\n", "\n")
+        self.assertEqual(process.returncode, 0)
+        return text.removesuffix(end).decode().replace("\r\n", "\n")
 
     def test_tables_are_as_wide_as_the_terminal_and_lose_no_word(self):
         wide = run("comm", "deepseek-v3-2048")[1]

@@ -193,8 +193,7 @@ std::string figure_text(const MeshFigure& figure, double value) {
 std::optional<double> FigureValues::of(const Mesh& mesh, std::int64_t rank) const {
     if (rank < 0 || rank >= mesh.world) return std::nullopt;
     if (!by_stage.empty()) return by_stage[stage_at(mesh.dense[Axis::pp], rank)];
-    const auto at = std::lower_bound(by_rank.begin(), by_rank.end(), rank,
-                                     [](const auto& a, std::int64_t r) { return a.first < r; });
+    const auto at = std::ranges::lower_bound(by_rank, rank, {}, &std::pair<std::int64_t, double>::first);
     if (at == by_rank.end() || at->first != rank) return std::nullopt;
     return at->second;
 }
@@ -219,8 +218,8 @@ FigureEnds ends_of(const FigureValues& values, const Mesh& mesh, std::int64_t be
         out.known += ranks;
     };
     if (values.by_stage.empty()) {
-        const auto from = std::lower_bound(values.by_rank.begin(), values.by_rank.end(), begin,
-                                           [](const auto& a, std::int64_t r) { return a.first < r; });
+        const auto from =
+            std::ranges::lower_bound(values.by_rank, begin, {}, &std::pair<std::int64_t, double>::first);
         for (auto at = from; at != values.by_rank.end() && at->first < end; ++at) add(at->second, 1);
         return out;
     }

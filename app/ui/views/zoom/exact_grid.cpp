@@ -1,5 +1,7 @@
 #include "app/ui/views/zoom/exact_grid.h"
 
+#include "core/model/local_shard.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -10,10 +12,6 @@ constexpr std::int64_t kMostBoxes = 4096;
 constexpr float kWideGap = 2, kThinGap = 1;  // logical pixels, between boxes
 constexpr float kWideFrom = 10;              // logical pixels of a box, from which its gap is wide
 
-std::int64_t divided_up(std::int64_t a, std::int64_t b) {
-    return (a + b - 1) / b;
-}
-
 std::int64_t device(float logical, float scale) {
     return std::max<std::int64_t>(1, std::llround(logical * scale));
 }
@@ -22,7 +20,7 @@ std::int64_t device(float logical, float scale) {
 // much more than needed, else what is needed.
 std::int64_t things_a_box(std::int64_t count, std::int64_t room) {
     constexpr std::int64_t kNear = 4;
-    const std::int64_t least = divided_up(count, room);
+    const std::int64_t least = divide_up(count, room);
     for (std::int64_t each = least; each <= std::min(count, least * kNear); ++each)
         if (count % each == 0) return each;
     return least;
@@ -36,7 +34,7 @@ bool fill(ExactGrid& g, std::int64_t room_w, std::int64_t room_h, float gap, con
     const std::int64_t most = std::min(column ? 1 : g.boxes, (room_w + g.gap) / (least_w + g.gap));
     double best = 1e300;
     for (std::int64_t cols = row ? g.boxes : 1; cols <= most; ++cols) {
-        const std::int64_t rows = divided_up(g.boxes, cols);
+        const std::int64_t rows = divide_up(g.boxes, cols);
         const std::int64_t w = (room_w - (cols - 1) * g.gap) / cols, h = (room_h - (rows - 1) * g.gap) / rows;
         if (w < least_w || h < least_h) continue;
         // A row that is not full costs its empty room.
@@ -84,7 +82,7 @@ ExactGrid exact_grid(Rect room, float scale, std::int64_t count, const BoxShape&
                                  * fit(room_h, shape.least_h, BoxShape::Rows::one_row));
     if (count <= 0 || has_room <= 0) return g;
     g.each = things_a_box(count, has_room);
-    g.boxes = divided_up(count, g.each);
+    g.boxes = divide_up(count, g.each);
     const bool wide = fill(g, room_w, room_h, kWideGap, shape)
                       && static_cast<float>(std::min(g.w, g.h)) >= kWideFrom * scale;
     if (!wide && !fill(g, room_w, room_h, kThinGap, shape)) g.boxes = 0;
