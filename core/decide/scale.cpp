@@ -356,12 +356,25 @@ std::string gpus_verdict(const Scale& s, const ScalePoint& best, const ScalePoin
         if (p.possible() && p.at > last->at && p.of_best >= kKept) last = &p;
     const std::string scaling = s.request.weak ? " of perfect weak scaling" : " of perfect scaling";
     std::string out = "Up to " + gpus(*last) + " " + percent_text(last->of_best) + scaling + " is kept";
+    if (last->fit != MemoryFit::yes) out += ", where it " + std::string(name_of(last->fit));
     if (own == nullptr || !own->possible()) return out + "; this plan is refused.";
-    if (own == last) return out + ": that is this plan.";
     const double lost = 1 - own->of_best;
-    out += "; at this plan's " + gpus(*own) + " ";
-    if (lost < kSmall) return out + "hardly anything is lost.";
-    return out + percent_text(lost) + " is lost" + most_to(best, *own) + ".";
+    if (own == last)
+        out += ": that is this plan.";
+    else
+        out += "; at this plan's " + gpus(*own) + " "
+               + (lost < kSmall ? "hardly anything is lost."
+                                : percent_text(lost) + " is lost" + most_to(best, *own) + ".");
+    // The limit lies behind the last of these: what is kept there, or that nothing runs.
+    const std::int64_t from = std::max(last->at, own->at);
+    for (const ScalePoint& p : s.points) {
+        if (p.at <= from) continue;
+        if (!p.possible()) return out + " " + gpus(p) + " are refused.";
+        if (p.of_best < kKept)
+            return out + " At " + gpus(p) + " " + percent_text(1 - p.of_best) + " is lost" + most_to(best, p)
+                   + ".";
+    }
+    return out;
 }
 
 std::string rate_verdict(const Scale& s, const ScalePoint& best, const ScalePoint* own) {
@@ -396,7 +409,7 @@ std::string held_words(const Plan& plan, const Scale& s) {
 std::string value_words(ScaleOver over, double value) {
     const std::string n = whole_text(value);
     switch (over) {
-    case ScaleOver::gpus: return n + " GPUs";
+    case ScaleOver::gpus: return n + (n == "1" ? " GPU" : " GPUs");
     case ScaleOver::batch: return "a batch of " + n;
     case ScaleOver::sequence: return n + " tokens";
     default: return std::string(name_of(over)) + " " + n;

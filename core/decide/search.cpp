@@ -537,6 +537,8 @@ bool means_nothing(const Plan& plan, std::size_t edit) {
     return !plan.model.moe && (v == Varied::ep || v == Varied::etp);
 }
 
+constexpr int kAnyTop = 64;  // results among which one is looked for that lacks nothing new
+
 bool is_layout_of(const Plan& a, const Plan& b) {
     return a.layout == b.layout && a.training.micro_batch == b.training.micro_batch
            && a.training.recompute == b.training.recompute;
@@ -549,7 +551,6 @@ std::vector<SearchResult> best_of_each_edit(const Plan& plan, const SearchOption
     asked.goal = Goal::tokens;
     // If its software does not run the plan, no layout may lack anything new; the search then has all.
     const bool lacking = lacks_of(plan, plan.training.software).any();
-    constexpr int kAnyTop = 64;
     asked.top = lacking ? kAnyTop : 2;  // the plan itself may be the first
     Plan complete = plan;
     complete.layout.dp_replicate = replicas_in_force(plan);
@@ -582,27 +583,34 @@ std::optional<SearchResult> best_within_two_edits(const Plan& plan, const Search
                                                   const std::atomic<bool>* cancel) {
     SearchOptions asked = options;
     asked.goal = Goal::tokens;
-    asked.top = 1;
+    // As for one edit: where its software does not run the plan, no layout may lack anything new.
+    const bool lacking = lacks_of(plan, plan.training.software).any();
+    asked.top = lacking ? kAnyTop : 1;
+    const auto first_of = [&](const SearchReport& found) -> const SearchResult* {
+        const auto at = std::ranges::find_if(found.results, [&](const SearchResult& r) {
+            return !lacking || (!lack_that_came(plan, r.plan) && !is_layout_of(plan, r.plan));
+        });
+        return at == found.results.end() ? nullptr : &*at;
+    };
     std::optional<SearchResult> best;
     std::array<std::size_t, 2> edits{};
     for (std::size_t a = 0; a < kEdits.size(); ++a) {
         if (means_nothing(plan, a)) continue;
         for (std::size_t b = a + 1; b < kEdits.size(); ++b) {
             if (means_nothing(plan, b)) continue;
-            const SearchReport found = search(plan, space_around(plan, a, b), asked, cancel);
+            const SearchReport found = search(plan, space_around(plan, a, b, lacking), asked, cancel);
             if (cancel != nullptr && *cancel) return std::nullopt;
-            if (found.results.empty()) continue;
-            const SearchResult& first = found.results.front();
-            if (!best || first.step_s < best->step_s) best = first, edits = {a, b};
+            const SearchResult* first = first_of(found);
+            if (first != nullptr && (!best || first->step_s < best->step_s)) best = *first, edits = {a, b};
         }
     }
     if (!best) return best;
     // If one edit does as much, the second is not needed.
     for (const std::size_t edit : edits) {
-        const SearchReport found = search(plan, space_around(plan, edit, edit), asked, cancel);
+        const SearchReport found = search(plan, space_around(plan, edit, edit, lacking), asked, cancel);
         if (cancel != nullptr && *cancel) return std::nullopt;
-        if (!found.results.empty() && found.results.front().step_s <= best->step_s)
-            return found.results.front();
+        if (const SearchResult* first = first_of(found); first != nullptr && first->step_s <= best->step_s)
+            return *first;
     }
     return best;
 }

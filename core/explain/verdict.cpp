@@ -84,6 +84,7 @@ std::string loss_name(const StepSlice& loss) {
     case StepPart::uneven: return "uneven stages";
     case StepPart::straggler: return "stragglers";
     case StepPart::slowed: return "compute slowed by traffic";
+    case StepPart::starts: return "waiting for the host's launches";
     case StepPart::exposed: return "exposed " + std::string(name_of(loss.group));
     default: return {};
     }

@@ -431,6 +431,9 @@ void exposed_in_chunks(const Comm& comm, const StepWork& work, std::vector<Chunk
         const ChunkWork& own = work.chunk[kind];
         ChunkExposed& chunk = out.emplace_back();
         chunk.comm = own.comm, chunk.recompute = own.recompute, chunk.slowed = own.slowed;
+        const ChunkLayers& layers = comm.stages.chunk_kinds[kind];
+        for (int t = 0; t < work.times.layer.size(); ++t)
+            chunk.host += work.times.of(t).waiting * layers.types[t];
         std::size_t row = 0;
         for (const Operation& o : comm.operations)
             if (is_state_row(o))

@@ -244,6 +244,7 @@ struct ChunkExposed {
         state_backward{};  // gathers and reductions of every micro-batch
     double recompute = 0;  // the forward recomputed in the backward
     SlowedTime slowed;     // compute next to traffic
+    PassTime host;         // of first compute: the GPU waits for the host to launch its layers
 };
 // This is indexed [device * chunks + c], as TimelineCosts.chunk. Reuses out's capacity.
 void exposed_in_chunks(const Comm& comm, const StepWork& work, std::vector<ChunkExposed>& out);

@@ -213,6 +213,38 @@ TaskState judge_task(const LessonTask& task, const Plan& start, const Plan& plan
     return out;
 }
 
+std::vector<std::string> excluding_goals(const LessonTask& task, const Plan& plan,
+                                         const Evaluation& evaluation, const Presets& presets) {
+    // Holds the values that a goal allows: from `low` to `high`, both of it or not.
+    struct Allowed {
+        double low = -1e300, high = 1e300;
+        bool open = false;
+    };
+    const auto allowed_by = [](const TaskGoal& goal, double wanted) -> Allowed {
+        const bool open = goal.op == "<" || goal.op == ">";
+        if (goal.op == "==") return {wanted, wanted, false};
+        return goal.op.front() == '>' ? Allowed{wanted, 1e300, open} : Allowed{-1e300, wanted, open};
+    };
+    std::vector<std::string> out;
+    for (std::size_t i = 0; i < task.goals.size(); ++i)
+        for (std::size_t k = i + 1; k < task.goals.size(); ++k) {
+            const TaskGoal &a = task.goals[i], &b = task.goals[k];
+            if (a.field != b.field) continue;
+            const Answer asked = asked_of(query_of_goal(a.field), plan, evaluation, presets);
+            bool excluded = a.op == "==" && b.op == "==" && a.value != b.value;
+            if (asked.kind == Answer::Kind::number) {
+                const auto first = wanted_number(a, asked.unit), second = wanted_number(b, asked.unit);
+                if (!first || !second) continue;
+                const Allowed x = allowed_by(a, *first), y = allowed_by(b, *second);
+                const double low = std::max(x.low, y.low), high = std::min(x.high, y.high);
+                excluded = low > high || (low == high && (x.open || y.open));
+            }
+            const auto words = [](const TaskGoal& g) { return g.field + " " + g.op + " " + g.value; };
+            if (excluded) out.push_back(words(a) + " and " + words(b));
+        }
+    return out;
+}
+
 std::string wanted_of(const TaskGoal& goal) {
     std::string name = query_of_goal(goal.field).name;
     if (goal.op == "==" && goal.value == "yes") return name;
@@ -441,9 +473,7 @@ Given given_as_typed(const LessonQuestion& q, const Solution& solution, std::str
     Given out;
     switch (q.kind) {
     case QuestionKind::number: out.numbers = guesses_of(typed, solution.answer.unit); break;
-    case QuestionKind::curve:
-        out.numbers = parse_points(typed, solution.answer.unit, q.options.size());
-        break;
+    case QuestionKind::curve: out.numbers = typed_points(q, solution, typed); break;
     case QuestionKind::ranks: out.ranks = parse_ranks(typed).value_or(std::vector<std::int64_t>{}); break;
     case QuestionKind::choose:
         for (std::size_t i = 0; i < q.options.size(); ++i)

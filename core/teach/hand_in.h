@@ -38,6 +38,10 @@ struct TaskState {
 // choice of its own.
 [[nodiscard]] TaskState judge_task(const LessonTask& task, const Plan& start, const Plan& plan,
                                    const Evaluation& evaluation, const Presets& presets);
+// Returns pairs of goals that no plan meets both, as "step.time <= 5 s and step.time >= 9 s". Units are those
+// of the plan's answers.
+[[nodiscard]] std::vector<std::string> excluding_goals(const LessonTask& task, const Plan& plan,
+                                                       const Evaluation& evaluation, const Presets& presets);
 // Returns a goal's words before it is judged: "MFU: at least 40 %", "It fits".
 [[nodiscard]] std::string wanted_of(const TaskGoal& goal);
 // Keeps only the advice that the task allows: a fix of another field is removed with the words about it, and

@@ -327,6 +327,7 @@ ParsedLesson parse_lesson(std::string_view text, const LessonNames& names) {
         const auto line = static_cast<int>(std::count(text.begin(), broken, '\n')) + 1;
         out.errors.insert(out.errors.begin(), {line, "the file is no UTF-8 text; a letter cannot be read"});
     }
+    if (out.errors.empty() && names.presets != nullptr) out.errors = check_lesson(out.lesson, *names.presets);
     return out;
 }
 

@@ -7,6 +7,7 @@
 #include "core/io/presets.h"
 #include "core/plan/plan.h"
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -129,6 +130,10 @@ struct LessonNames {
 // Reads as much as it can and never throws. Queries are checked by name and arguments; plans
 // and their fields too where there are presets.
 [[nodiscard]] ParsedLesson parse_lesson(std::string_view text, const LessonNames& names);
+// Returns what is wrong with a lesson that was read, at the lines of its tasks and questions: a task that is
+// met at its start or not by its own solution, goals that exclude each other, words that say what is asked.
+// Steps that open no plan are not checked.
+[[nodiscard]] std::vector<LessonError> check_lesson(const Lesson& lesson, const Presets& presets);
 // Reads the same where titles, minutes and kinds of steps are enough: nothing is checked.
 [[nodiscard]] Lesson skim_lesson(std::string_view text);
 
@@ -270,6 +275,9 @@ struct Given {
     std::vector<double> numbers;  // all that was typed may mean
     std::vector<std::int64_t> ranks;
 };
+// Says how a line goes: "falls", "rises", "flat" or "bends". A mistake of a curve is named by it.
+inline constexpr std::array<std::string_view, 4> kShapes{"falls", "rises", "flat", "bends"};
+[[nodiscard]] std::string_view shape_of(std::span<const double> points);
 // Returns why the answer that was given is wrong, of mistakes with their queries answered, and of those that
 // are known of any question: GB for GiB, a share for its per cent. A number counts as a person rounds it; of
 // two mistakes it is the nearer. It is empty where the answer is right or the mistake another one.
@@ -286,6 +294,9 @@ struct Given {
 // Reads the points of a curve, "9, 8.5, 8 s": as many as it has, or none.
 [[nodiscard]] std::vector<double> parse_points(std::string_view text, std::string_view unit,
                                                std::size_t points);
+// Reads the points of a question: all of them, or all but the one that is given.
+[[nodiscard]] std::vector<double> typed_points(const LessonQuestion& question, const Solution& solution,
+                                               std::string_view text);
 // Returns how many points are within the tolerance, of those that were not given. A curve is right with one
 // that is not, at the most.
 [[nodiscard]] int points_right(const LessonQuestion& question, const Solution& solution,

@@ -573,6 +573,8 @@ void QuestionReader::mistake(std::string_view value, int number) {
 
 void QuestionReader::check_mistake(const LessonQuestion::Mistake& m) {
     faults_.check_whole_text(m.line, m.because);
+    if (q_.kind == QuestionKind::curve && std::ranges::find(kShapes, m.given) == kShapes.end())
+        faults_.unknown(m.line, "shape of a curve", m.given, {kShapes.begin(), kShapes.end()});
     std::vector<std::string_view> labels;
     for (const auto& o : q_.options) labels.push_back(o.label);
     if (q_.kind != QuestionKind::choose || m.given.empty()
@@ -739,6 +741,18 @@ std::vector<double> parse_points(std::string_view text, std::string_view unit, s
     return out;
 }
 
+std::vector<double> typed_points(const LessonQuestion& question, const Solution& solution,
+                                 std::string_view text) {
+    const std::size_t all = question.options.size();
+    std::vector<double> out = parse_points(text, solution.answer.unit, all);
+    const auto given = static_cast<std::size_t>(std::max(question.given, 0));
+    if (!out.empty() || question.given < 0 || given >= solution.options.size()) return out;
+    out = parse_points(text, solution.answer.unit, all - 1);
+    if (!out.empty())
+        out.insert(out.begin() + static_cast<std::ptrdiff_t>(given), solution.options[given].number);
+    return out;
+}
+
 int points_right(const LessonQuestion& question, const Solution& solution, std::span<const double> points) {
     int right = 0;
     for (std::size_t i = 0; i < std::min(points.size(), solution.options.size()); ++i) {
@@ -839,12 +853,31 @@ std::string number_mistake(std::span<const LessonQuestion::Mistake> mistakes, co
 
 }  // namespace
 
+std::string_view shape_of(std::span<const double> points) {
+    constexpr double kLevel = 0.1;  // a smaller change does not count
+    if (points.size() < 2) return "flat";
+    bool rises = false, falls = false;
+    double last = points.front();
+    for (const double p : points) {
+        if (std::abs(p - last) <= kLevel * std::max(std::abs(p), std::abs(last))) continue;
+        (p > last ? rises : falls) = true;
+        last = p;
+    }
+    return rises && falls ? "bends" : rises ? "rises" : falls ? "falls" : "flat";
+}
+
 std::string mistake_made(const LessonQuestion& question, std::span<const LessonQuestion::Mistake> mistakes,
                          const Solution& solution, const Given& given, const Plan& plan) {
     if (is_right(question, solution, given)) return "";
     if (question.kind == QuestionKind::number)
         return number_mistake(mistakes, solution.answer, given.numbers);
     const auto is = [&](const std::string& text) {
+        if (question.kind == QuestionKind::curve) {
+            std::vector<double> truth;
+            for (const Answer& point : solution.options) truth.push_back(point.number);
+            const std::string_view drawn = shape_of(given.numbers);
+            return drawn == text && drawn != shape_of(truth);
+        }
         if (question.kind == QuestionKind::ranks) return parse_ranks(text) == given.ranks;
         if (given.option < 0) return false;
         const auto i = static_cast<std::size_t>(given.option);

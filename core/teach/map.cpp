@@ -273,6 +273,13 @@ std::string collectives_text(const MapRow& row) {
     return join(row.collectives, " + ", [](const Collective k) { return words_of(k); });
 }
 
+std::size_t costliest_row(std::span<const MapRow> rows) {
+    const auto rank = [](const MapRow& r) {
+        return std::pair(!r.modifier && r.verdict == Verdict::costly, r.modifier ? -1.0 : r.cost_s());
+    };
+    return static_cast<std::size_t>(std::ranges::max_element(rows, {}, rank) - rows.begin());
+}
+
 int row_of(std::span<const MapRow> rows, GroupKind kind) {
     const auto index_of = [&](auto&& wanted) {
         const auto at = std::find_if(rows.begin(), rows.end(), wanted);

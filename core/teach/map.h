@@ -60,7 +60,12 @@ struct MapRow {
     std::string bound;   // limit of the degree: "128 heads, 8 of keys and values"
     Verdict verdict = Verdict::off;
     std::string reason;
+    // Returns the seconds of a step that the row costs: what it waits for, and what it leaves idle.
+    [[nodiscard]] double cost_s() const { return waits_s + bubble_s + uneven_s; }
 };
+// Returns the place of the axis that costs most, a costly one before one that is fine; of the first where
+// none costs anything.
+[[nodiscard]] std::size_t costliest_row(std::span<const MapRow> rows);
 // Returns "all-gather + reduce-scatter".
 [[nodiscard]] std::string collectives_text(const MapRow& row);
 // Returns the row's setting in a word: "8", "2" of ZeRO, "on", "off".

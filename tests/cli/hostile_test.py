@@ -333,7 +333,7 @@ def some_of(files):
 @unittest.skipUnless(resource, "the system has no limits of memory")
 @unittest.skipIf(os.environ.get("PENTAMESH_SANITIZED"), "a program with sanitizers takes more memory and time than these limits")
 class Nonsense(unittest.TestCase):
-    """Files of at most 10 MiB of nonsense: an answer in 5 s of work, in 512 MiB."""
+    """Files of at most 10 MiB of nonsense: an answer in 5 s of work, twice that on a machine whose cores are shared; in 512 MiB."""
 
     def check_file(self, name, data, *commands):
         self.assertLessEqual(len(data), 10 * MIB + 65536, name)
@@ -353,7 +353,7 @@ class Nonsense(unittest.TestCase):
                     print(f"{name:22} {' '.join(command):40} {child.returncode:3} {seconds:6.2f} s {mib:7.0f} MiB"
                           f" {len(out):9}  {out[:110]!r}", flush=True)
                 self.assertIn(child.returncode, (0, 1, 2, 3), (name, command, out[-300:]))
-                self.assertLess(seconds, 5, (name, command))
+                self.assertLess(seconds, 10, (name, command))
                 self.assertLess(mib, 512, (name, command))
 
     def test_packed_dumps(self):

@@ -57,6 +57,9 @@ TEST_CASE("what of the blocks is exposed communication sums to what the step say
         double repeated = 0;
         for (const ChunkExposed& part : parts) repeated += part.recompute * runs;
         CHECK(repeated / e.comm.stages.devices == near(e.step->recompute_s));
+        double host = 0;
+        for (const ChunkExposed& part : parts) host += part.host.total() * runs;
+        CHECK(host / e.comm.stages.devices == near(e.step->below.starts));
         for (std::size_t i = 0; i < parts.size(); ++i) {
             CHECK(parts[i].comm.sum(Phase::forward) < e.costs.chunk[i].forward);
             CHECK(parts[i].comm.sum(Phase::backward) + parts[i].recompute < e.costs.chunk[i].input_grad);

@@ -297,6 +297,95 @@ TEST_CASE("a curve is drawn point by point, and the true one comes after it") {
     CHECK(d.plan().layout.tp == 16);
 }
 
+TEST_CASE(
+    "with view: scale a curve is drawn in the view, on one scale; a typed list leaves the given point out") {
+    const auto file =
+        lesson_of("curve-in-view", "## One\nopen: llama-3-70b-3d\nview: scale\npage: tp\n\nWords.\n\n"
+                                   "```ask\nguess: step time over tp 1, 2, 4, 8, 16, 32\ngiven: 8\n"
+                                   "prompt: Draw it.\nmistake: falls => Each layer waits for a sum.\n```\n");
+    for (const Vec2 size : {Vec2{1440, 900}, Vec2{1280, 720}}) {
+        Driver d("mesh-8", size);
+        d.shell.open_lesson(file);
+        d.settle();
+        LessonSession& l = d.shell.lesson();
+        CHECK(l.curve_in_view);
+        CHECK(says(d, "One point is given."));
+        for (std::size_t i = 0; i < l.solution.options.size(); ++i)
+            CHECK(says(d, l.solution.options[i].text) == (i == 3));
+        const auto column = d.shell.ui_state().rect_of("lesson.point", 5);
+        REQUIRE(column);
+        const double end = curve_scale(l.solution, "One");
+        d.drag({column->center().x, column->y + 10}, {column->center().x, column->y + column->h * 0.5f});
+        CHECK(typed_points(*l.current()->question, l.solution, l.state().typed)[5] == near(end * 0.5, 0.02));
+        for (int tries = 0; tries < 2; ++tries) {
+            l.state().typed = "20, 15.5, 12.5, 7.4, 5.8";
+            d.settle();
+            REQUIRE(d.click("lesson.check"));
+        }
+        CHECK(l.state().answered);
+        CHECK_FALSE(l.state().right);
+        CHECK(l.state().given.numbers.size() == 6);
+        CHECK(l.state().mistake == "Each layer waits for a sum.");
+        d.settle();
+        for (const Answer& a : l.solution.options) CHECK(says(d, a.text));
+        CHECK(says(d, "÷ " + three_digits(l.solution.options[5].number / 5.8)));
+        CHECK(says(d, "does not fit: tp 4 wants "));
+        CHECK(says(d, "of it tp"));
+        CHECK_FALSE(d.drawn("lesson.point", 5));
+    }
+}
+
+TEST_CASE("a lesson begins with views in which nothing is set, and gives back what was") {
+    Driver d("llama-3-70b-3d", {1440, 900});
+    d.shell.show_full(ViewId::timeline);
+    d.settle();
+    REQUIRE(d.click("timeline.slow"));
+    REQUIRE(d.click("timeline.ruler"));      // a cursor
+    d.press({.key = Key::d, .ctrl = true});  // it is pinned
+    d.settle();
+    REQUIRE(d.shell.views().compare.pinned() != nullptr);
+    const auto slow = d.shell.views().timeline.choice.slow;
+    const double cursor_s = d.shell.views().timeline.cursor_s;
+    REQUIRE(slow.any());
+    REQUIRE(cursor_s >= 0);
+    d.shell.open_lesson(lesson_of("whole-scenes", kAsks));
+    d.settle();
+    CHECK_FALSE(d.shell.views().timeline.choice.slow.any());
+    CHECK(d.shell.views().timeline.cursor_s < 0);
+    CHECK(d.shell.views().compare.pinned() == nullptr);
+    d.shell.show_full(ViewId::timeline);
+    REQUIRE(d.click("lesson.reveal"));
+    CHECK(d.shell.lesson().asked_shown >= 0);
+    REQUIRE(d.click("lesson.retry"));
+    d.settle();
+    CHECK(d.drawn("memory.stage"));
+    CHECK(d.shell.views().compare.pinned() == nullptr);
+    REQUIRE(d.click("lesson.leave"));
+    d.settle();
+    CHECK(d.shell.views().timeline.choice.slow == slow);
+    CHECK(d.shell.views().timeline.cursor_s == cursor_s);
+    CHECK(d.shell.views().compare.pinned() != nullptr);
+}
+
+TEST_CASE("a question and its answer stand on one scale of memory, and the outline of before stays") {
+    Driver d("mesh-8", {1440, 900});
+    d.shell.open_lesson(lesson_of("one-scale",
+                                  "## One\nopen: llama-3-8b-fsdp\nset: training.sequence_length = 32768\n"
+                                  "set: training.global_batch = 128\nview: memory\n\nWords.\n\n"
+                                  "```ask\nchoose: change\nquery: with cp=4: bytes tp per step\n"
+                                  "prompt: P\noption: more => more\noption: same => same\n"
+                                  "option: less => less\nwhy: So.\n```\n"));
+    d.settle();
+    const LessonSession& l = d.shell.lesson();
+    const double before = l.start_evaluation.memory.stage.front().most();
+    CHECK(l.axis_bytes == before);  // cp 4 holds less
+    REQUIRE(d.click("lesson.reveal"));
+    d.settle();
+    CHECK(l.asked_shown >= 0);
+    CHECK(l.axis_bytes == before);
+    CHECK(d.shell.evaluation().memory.stage.front().most() < 0.5 * before);
+}
+
 TEST_CASE("arrows move the end of a guess by a hundredth of its scale, with Shift by a tenth") {
     const auto file = lesson_of("arrows", "## One\nopen: mesh-8\nview: mesh\n\nWords.\n\n"
                                           "```ask\nguess: memory fullest\nprompt: How far?\n```\n");

@@ -123,20 +123,6 @@ struct CurvePlot {
     }
 };
 
-// Returns the points as they were drawn or typed; untouched ones lie level with the one that is given.
-std::vector<double> drawn_points(const LessonQuestion& q, const Solution& s, const StepState& state,
-                                 double end) {
-    std::vector<double> out = parse_points(state.typed, s.answer.unit, q.options.size());
-    const bool has_given = q.given >= 0;
-    if (out.empty()) {
-        const double level = has_given ? s.options[static_cast<std::size_t>(q.given)].number : end / 2;
-        out.assign(q.options.size(), level);
-    }
-    if (has_given)
-        out[static_cast<std::size_t>(q.given)] = s.options[static_cast<std::size_t>(q.given)].number;
-    return out;
-}
-
 // Moves a point by the mouse, or by the arrows while it has the keyboard.
 void move_point(Ui& ui, const CurvePlot& plot, std::size_t i, std::vector<double>& points, StepState& state) {
     const Vec2 at = plot.at(i, points[i]);
@@ -199,11 +185,24 @@ Color color_of_curve(const Theme& theme, const LessonQuestion& q) {
 
 }  // namespace
 
+std::vector<double> drawn_points(const LessonQuestion& q, const Solution& s, const StepState& state,
+                                 double end) {
+    std::vector<double> out = typed_points(q, s, state.typed);
+    const bool has_given = q.given >= 0;
+    if (out.empty()) {
+        const double level = has_given ? s.options[static_cast<std::size_t>(q.given)].number : end / 2;
+        out.assign(q.options.size(), level);
+    }
+    if (has_given)
+        out[static_cast<std::size_t>(q.given)] = s.options[static_cast<std::size_t>(q.given)].number;
+    return out;
+}
+
 float draw_curve(Ui& ui, Rect room, LessonSession& session, bool draw) {
     const float top = room.y;
     const LessonStep* step = session.current();
     const Solution& s = session.solution;
-    if (step == nullptr || !s.solvable(QuestionKind::curve)) return 0;
+    if (step == nullptr || !s.solvable(QuestionKind::curve) || session.curve_in_view) return 0;
     const LessonQuestion& q = *step->question;
     StepState& state = session.state();
     room.cut_top(6);

@@ -69,6 +69,15 @@ float draw_guess(Ui& ui, Rect room, LessonSession& session, float size, bool dra
 // Draws a curve in the same way, point by point.
 float draw_curve(Ui& ui, Rect room, LessonSession& session, bool draw = true);
 
+// Returns the points of the line as they were drawn or typed; untouched ones lie level with the one that is
+// given.
+[[nodiscard]] std::vector<double> drawn_points(const LessonQuestion& question, const Solution& solution,
+                                               const StepState& state, double end);
+// Draws the same in the place of the view that will show it, over all of its room: the scale is that of the
+// answer from the question on.
+void draw_curve_view(Ui& ui, Rect room, LessonSession& session);
+[[nodiscard]] bool asks_for_curve(const LessonSession& session);
+
 // Draws the way to count a room's votes by raised hands: the counts are typed, and a bar stands at each
 // option.
 float draw_counting(Ui& ui, Rect room, StepState& state, std::size_t options, bool draw);

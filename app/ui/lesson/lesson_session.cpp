@@ -2,11 +2,14 @@
 
 #include "app/ui/views/table.h"
 #include "core/base/files.h"
+#include "core/explain/verdict.h"
 #include "core/io/plan_json.h"
 #include "core/io/presets.h"
+#include "core/plan/names.h"
 #include "core/teach/lesson.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <utility>
 
@@ -53,6 +56,64 @@ LessonEntry entry_of(const std::filesystem::path& file) {
         out.only_tasks = out.tasks.size() == lesson.steps.size();
     }
     if (!title.empty()) out.title = title;
+    return out;
+}
+
+// Returns true if the end of a scale would say the answer: what is asked is drawn on it.
+bool is_on_a_scale(const LessonQuestion& q) {
+    const auto asks = [](std::string_view query) {
+        const std::string_view of = split_query(query).query;
+        return std::ranges::any_of(
+            std::array<std::string_view, 6>{"step", "memory", "tokens", "mfu", "fits", "exposed"},
+            [&](std::string_view name) { return of.starts_with(name); });
+    };
+    if (q.kind == QuestionKind::number || q.kind == QuestionKind::curve) return true;
+    return asks(q.query)
+           || std::ranges::any_of(q.options, [&](const LessonQuestion::Option& o) { return asks(o.value); });
+}
+
+// The larger of the step's own plan and of the one that the answer shows sets the scales from the question
+// on, so that what did not change has one length; only where that says nothing of the answer.
+void set_axes(LessonSession& s, const LessonQuestion& q, bool asked, const Presets& presets) {
+    if (s.asked.first < 0 || (asked && is_on_a_scale(q))) return;
+    const auto reach = [&](const Evaluation& e) {
+        if (!e.valid) return;
+        if (e.step) s.axis_s = std::max(s.axis_s, e.step->time_s);
+        for (const StageMemory& stage : e.memory.stage) s.axis_bytes = std::max(s.axis_bytes, stage.most());
+    };
+    try {
+        const AskedPlan& shown = s.asked.plans[static_cast<std::size_t>(s.asked.first)];
+        reach(evaluate(plan_with(s.start, shown.sets, presets)));
+        reach(s.start_evaluation);
+    } catch (const Error&) {  // showing it says why
+        s.axis_s = s.axis_bytes = 0;
+    }
+}
+
+// Evaluates the plan of each point. A field that does not fit leaves its point without facts.
+std::vector<CurveFact> curve_facts(const LessonQuestion& q, const Solution& solution, const Plan& start,
+                                   const Presets& presets) {
+    std::vector<CurveFact> out(q.options.size());
+    for (std::size_t i = 0; i < out.size(); ++i) {
+        const AskedQuery asked = split_query(q.options[i].value);
+        if (asked.sets.empty()) continue;
+        const std::string& set = asked.sets.front();
+        std::string field = set.substr(0, set.find('='));
+        field = field.substr(field.find_last_of("./") + 1);
+        try {
+            const Evaluation e = evaluate(plan_with(start, asked.sets, presets), {.timeline = false});
+            if (!e.valid) continue;
+            out[i].fit = fit_of(e.memory);
+            out[i].memory_bytes = e.memory.peak();
+            const auto axis = parse_name<Axis>(field);
+            if (!axis) continue;
+            out[i].group = group_of(*axis);
+            const GroupSummary& group = e.groups[out[i].group];
+            out[i].tier = group.degree > 1 ? group.slowest_tier : 0;
+            if (e.step && solution.answer.unit == "s") out[i].waits_s = e.step->exposed_comm_s[out[i].group];
+        } catch (const Error&) {
+        }
+    }
     return out;
 }
 
@@ -203,6 +264,7 @@ void make_texts(LessonSession& s, const Plan& plan, const Evaluation& evaluation
     s.prompt = s.why = {};
     s.hidden_answer = {};
     s.asked = {};
+    s.axis_s = s.axis_bytes = 0;
     s.hints.clear();
     s.mistakes.clear();
     if (step->task) {
@@ -219,6 +281,10 @@ void make_texts(LessonSession& s, const Plan& plan, const Evaluation& evaluation
     for (const LessonQuestion::Mistake& m : step->question->mistakes)
         s.mistakes.push_back({said(m.given), said(m.because), m.line});
     s.asked = asked_plans(*step->question, s.solution);
+    set_axes(s, *step->question, asked, presets);
+    s.curve.clear();
+    if (!asked && step->question->kind == QuestionKind::curve)
+        s.curve = curve_facts(*step->question, s.solution, s.start, presets);
     if (asked) s.hidden_answer = hidden_answer_of(*step, s.solution, plan, evaluation, presets);
 }
 

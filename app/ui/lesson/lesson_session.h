@@ -39,6 +39,15 @@ struct StepState {
     [[nodiscard]] bool shown() const { return answered || revealed; }
 };
 
+// Says what a point of a curve rests on: shown with the answer.
+struct CurveFact {
+    std::optional<MemoryFit> fit;
+    double memory_bytes = 0;          // of the fullest GPU
+    GroupKind group = GroupKind::tp;  // the axis that the curve is over
+    int tier = -1;                    // the slowest that its groups cross; -1: it is over no axis
+    double waits_s = 0;               // of a step, for that axis; 0 where no time is asked
+};
+
 struct LessonSession {
     bool open = false;
     std::filesystem::path file;
@@ -58,9 +67,13 @@ struct LessonSession {
     bool made_asked = false;  // with the answer hidden
     std::string words, more, prompt, why, notes;
     Solution solution;
-    AskedPlans asked;            // that the answer may show
-    HiddenAnswer hidden_answer;  // hides the open question's answer
-    Plan start;                  // the step's own plan
+    AskedPlans asked;                   // that the answer may show
+    std::vector<CurveFact> curve;       // of the answer to a curve, by point; empty: it is not shown yet
+    bool curve_in_view = false;         // the curve is drawn in the step's view, not next to the words
+    double answered_s = -1e9;           // when the answer was shown
+    double axis_s = 0, axis_bytes = 0;  // the larger of the step's plan and of the one that is asked about
+    HiddenAnswer hidden_answer;         // hides the open question's answer
+    Plan start;                         // the step's own plan
     Evaluation start_evaluation;
     bool plan_changed = false;  // since
     TaskState task;

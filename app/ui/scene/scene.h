@@ -180,6 +180,10 @@ struct Scene {
     bool asked = false;                    // a question is open: figures of other plans than this one may
                                            // be its answer
     bool in_lesson = false;                // a lesson shows its own plan
+    // Scales of time and memory reach at least so far: a lesson's plan and the one that it asks about stand
+    // on one. The outline of A, which is pinned, stays then.
+    double axis_s = 0, axis_bytes = 0;
+    bool outlines_pinned = false;
     std::optional<InjectedStage> injected{};
     std::span<const BetterLayout>
         better{};  // layouts that fit and are much faster, where a search knows some

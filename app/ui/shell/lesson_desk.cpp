@@ -46,6 +46,8 @@ void LessonDesk::open(const std::filesystem::path& file) {
     keep_answers();
     end_asked();
     if (!pages_before_) pages_before_ = open_pages(window_.views);
+    if (!pinned_before_) pinned_before_ = window_.views.compare.kept;
+    unpin();
     begin_lesson(lesson_, file, window_.presets, window_.now_s);
     if (const LessonProgress* kept = progress_of(lesson_.lesson.title)) {
         for (std::size_t i = 0; i < std::min(lesson_.states.size(), kept->marks.size()); ++i)
@@ -100,7 +102,10 @@ void LessonDesk::leave() {
     end_asked();
     lesson_ = {};
     window_.hidden_answer = {};
-    unpin();
+    if (pinned_before_) {
+        window_.views.compare.kept = std::move(*std::exchange(pinned_before_, std::nullopt));
+        ++window_.views.compare.version;
+    }
     if (pages_before_) show_open_pages(window_.views, *std::exchange(pages_before_, std::nullopt));
     if (!window_.set_aside) return;
     window_.replaced = true;
@@ -141,6 +146,9 @@ void LessonDesk::begin_frame() {
     window_.hidden_answer = lesson_.hidden_answer;
     note_task();
     const LessonStep* step = lesson_.current();
+    // The plot that will answer is the plot to draw in.
+    lesson_.curve_in_view = asks_for_curve(lesson_) && step->scene.view == view_of(ViewId::scale).name
+                            && window_.full == ViewId::scale;
     const bool asks = lesson_.asks_for_ranks();
     window_.views.mesh.plain = asks;
     window_.views.mesh.asked = asks ? lesson_.asked_rank() : -1;
@@ -164,11 +172,7 @@ void LessonDesk::apply_scene() {
         lesson_.scene_error = e.what();
     }
     const LessonScene& scene = step->scene;
-    show_view();
-    begin_lesson_scene(window_.views);
-    window_.views.zoom.tour_asked = scene.flies;
-    if (const auto view = show_named_view(window_.views, scene.view); view && !scene.page.empty())
-        show_named_page(window_.views, *view, scene.page);
+    show_scene();
     window_.guarded("The pinned plan", [&] { pin(scene.against); });
     window_.seek_marked = true;
     window_.selection = window_.selection.cleared();
@@ -183,24 +187,31 @@ void LessonDesk::apply_scene() {
     window_.dirty = true;
 }
 
-// Pins the plan that a step compares with while it is shown; what was pinned before the lesson comes back.
+// Shows the step's view on its page, and nothing that was set in views before.
+void LessonDesk::show_scene() {
+    if (lesson_.current() == nullptr) return;
+    const LessonScene& scene = lesson_.current()->scene;
+    show_view();
+    begin_lesson_scene(window_.views);
+    window_.views.zoom.tour_asked = scene.flies;
+    if (const auto view = show_named_view(window_.views, scene.view); view && !scene.page.empty())
+        show_named_page(window_.views, *view, scene.page);
+}
+
+// Pins the plan that a step compares with while it is shown, in the place of what the last step pinned.
 void LessonDesk::pin(const std::vector<std::string>& sets) {
-    if (sets.empty()) {
-        unpin();
-        return;
-    }
-    if (!pinned_before_) pinned_before_ = window_.views.compare.kept;
+    unpin();
+    if (sets.empty()) return;
     Plan plan = plan_with(window_.document.plan(), sets, window_.presets);
     plan.name.clear();  // the step's, which it no longer is
-    window_.views.compare.kept.clear();
     window_.views.compare.pin(plan, assess(plan));
 }
 
+// Nothing that was pinned before the lesson stands in its steps.
 void LessonDesk::unpin() {
-    if (!pinned_before_) return;
-    window_.views.compare.kept = std::move(*pinned_before_);
+    if (window_.views.compare.kept.empty()) return;
+    window_.views.compare.kept.clear();
     ++window_.views.compare.version;
-    pinned_before_.reset();
 }
 
 // Shows the plan of a step. What was changed in the last step's plan comes back with undo.
@@ -288,6 +299,7 @@ void LessonDesk::act(const LessonAction& action) {
         leave_text_field();  // it holds the last step's guess
     if (turns && now != nullptr && now->question && !lesson_.state().shown()) window_.state.focus = 0;
     if (action.kind == Kind::judged || action.kind == Kind::reveal) {
+        lesson_.answered_s = window_.now_s;
         show_answered();
         show_first_asked();
     }
@@ -338,6 +350,7 @@ void LessonDesk::do_action(const LessonAction& action) {
             lesson_.state() = std::move(again);
         }
         lesson_.follow = lesson_.refocus = false;
+        show_scene();
         if (window_.state.focus_visible && lesson_.current() != nullptr && lesson_.current()->question)
             window_.state.focus = first_of_question(lesson_.current()->question->kind);
         break;
@@ -605,9 +618,7 @@ void LessonDesk::show_asked(int index) {
         return;
     }
     plan.name = lesson_.start.name;
-    if (!pinned_before_) {
-        pinned_before_ = window_.views.compare.kept;
-        window_.views.compare.kept.clear();
+    if (window_.views.compare.kept.empty()) {
         window_.views.compare.pin(lesson_.start, lesson_.start_evaluation);
         pinned_asked_ = true;
     }
@@ -649,7 +660,9 @@ void LessonDesk::show_first_asked() {
 
 // V counts the votes of a room before the answer; after it, it goes there and back.
 void LessonDesk::turn_asked() {
-    if (!lesson_.state().shown()) {
+    // Before the answer, and once more behind it where a room was counted: then it types a count.
+    const StepState& state = lesson_.state();
+    if (!state.shown() || state.counting || (!state.votes.empty() && state.votes_after.empty())) {
         lesson_.state().counting = !lesson_.state().counting;
         if (lesson_.state().counting) window_.state.focus = id_of("lesson.votes");
         window_.state.focus_visible = true;

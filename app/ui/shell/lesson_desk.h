@@ -106,6 +106,7 @@ class LessonDesk {
     void turn_asked();
     void add_step_commands(std::vector<Command>& commands);
     void apply_scene();
+    void show_scene();
     void show_plan(Plan plan);
     void pin(const std::vector<std::string>& sets);
     void unpin();

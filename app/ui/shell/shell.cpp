@@ -123,6 +123,10 @@ Scene Shell::scene_of(Hover& next) {
     scene.hosts = &window_.host_names.of(window_.document.plan(), window_.evaluation.mesh);
     scene.flags = flags_tool(window_.settings, window_.document.plan().training.software);
     scene.pinned = pinned_.get();
+    if (const LessonSession& lesson = desk_.lesson(); lesson.open) {
+        scene.axis_s = lesson.axis_s, scene.axis_bytes = lesson.axis_bytes;
+        scene.outlines_pinned = lesson.asked_shown >= 0;
+    }
     scene.changed = decider_.changed();
     scene.change = decider_.change();
     scene.another_model = a != nullptr && !(a->plan->model == window_.document.plan().model);
@@ -420,8 +424,11 @@ Effects Shell::draw_view(Ui& ui, Rect room, Scene& scene, ViewId view) {
     decider_.saw(view);
     scene.keys.here = has_keys(ui, room, view_of(view).pane);
     const std::string_view title = view_of(view).title;
-    if (const auto part = ui.part("part.view", static_cast<std::uint64_t>(view), room, shown_key(view),
-                                  ui.theme().window, moving_in_view(view, window_.views)))
+    // A line that somebody draws is drawn anew in each frame.
+    const bool draws_curve = view == ViewId::scale && desk_.lesson().curve_in_view;
+    const std::uint64_t key = draws_curve ? ++curve_frames_ : shown_key(view);
+    if (const auto part = ui.part("part.view", static_cast<std::uint64_t>(view), room, key, ui.theme().window,
+                                  moving_in_view(view, window_.views)))
         window_.draw_guarded(ui, title, room, [&] { out = draw_kept_view(ui, room, scene, view); });
     if (!window_.hidden_answer.covers(view_of(view).name))
         window_.draw_guarded(ui, title, room, [&] { draw_view_moving(ui, scene, view, window_.views); });
@@ -449,6 +456,10 @@ Effects Shell::draw_kept_view(Ui& ui, Rect room, Scene& scene, ViewId view) {
         else
             window_.views.in_pane[static_cast<std::size_t>(view_of(view).pane)] = *head.switch_to;
         window_.dirty = true;
+    }
+    if (view == ViewId::scale && desk_.lesson().curve_in_view) {
+        draw_curve_view(ui, room, desk_.lesson());
+        return {};
     }
     if (window_.hidden_answer.covers(view_of(view).name)) {
         draw_cover(ui, room);

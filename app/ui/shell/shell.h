@@ -122,6 +122,7 @@ class Shell {
     Dialogs dialogs_;
     MenuBar menus_;
     Decider decider_;
+    std::uint64_t curve_frames_ = 0;  // in which a line of a lesson was drawn
     PlanPanelState panel_;
     InspectorState inspector_;
     std::shared_ptr<const Evaluation> pinned_;  // of A as the frame began: a view may unpin it

@@ -368,7 +368,6 @@ void begin_lesson_scene(ViewStates& states) {
     states.mesh.camera = {};
     states.mesh.show_links = true;
     choose_figure(states.mesh, 0);
-    states.timeline.cursor_s = -1;
     states.zoom = {};
 }
 
@@ -477,7 +476,6 @@ void show_first_pages(ViewStates& states) {
     show_open_pages(states, first);
     states.shards.isolate = -1;
     states.layer.at = LayerViewState::kTelling;  // a lesson asks what a cut makes them say
-    states.memory.hidden = 0;
 }
 
 OpenPages open_pages(const ViewStates& states) {
@@ -487,6 +485,10 @@ OpenPages open_pages(const ViewStates& states) {
     out.shards = states.shards.shows;
     out.strategy = states.shards.picker.strategy;
     out.layer = states.layer.choice;
+    const TimelineViewState& t = states.timeline;
+    out.timeline = t.choice, out.second_schedule = t.second, out.critical = t.critical;
+    out.from_s = t.from_s, out.to_s = t.to_s, out.cursor_s = t.cursor_s;
+    out.hidden_memory = states.memory.hidden;
     return out;
 }
 
@@ -496,6 +498,10 @@ void show_open_pages(ViewStates& states, const OpenPages& pages) {
     states.shards.shows = pages.shards;
     states.shards.picker.strategy = pages.strategy;
     states.layer.choice = pages.layer;
+    TimelineViewState& t = states.timeline;
+    t.choice = pages.timeline, t.second = pages.second_schedule, t.critical = pages.critical;
+    t.from_s = pages.from_s, t.to_s = pages.to_s, t.cursor_s = pages.cursor_s;
+    states.memory.hidden = pages.hidden_memory;
 }
 
 namespace {

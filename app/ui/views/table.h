@@ -160,12 +160,17 @@ bool show_named_page(ViewStates& states, ViewId view, std::string_view page);
 // Shows the first page of every view.
 void show_first_pages(ViewStates& states);
 
-// Which pages were open.
+// Which pages were open, and what was set in the views apart from the plan: a slow stage, hidden parts.
 struct OpenPages {
     std::array<int, kViewCount> page{};
     ShardsViewState::Shows shards = ShardsViewState::Shows::loaf;
     Strategy strategy = Strategy::ddp;
     LayerChoice layer;
+    TimelineChoice timeline{};
+    int second_schedule = -1;
+    double from_s = 0, to_s = 0, cursor_s = -1;
+    bool critical = false;
+    std::uint32_t hidden_memory = 0;
 };
 [[nodiscard]] OpenPages open_pages(const ViewStates& states);
 void show_open_pages(ViewStates& states, const OpenPages& pages);

@@ -78,11 +78,19 @@ std::string waits_text(double time_s) {
     return time_s > 0 ? time_text(time_s) : "none";
 }
 
+// Says why the step waits for a call; of one that is hidden in part, for how much of it.
+std::string because_words(const Operation& o) {
+    constexpr double kWhole = 0.95;
+    const std::string words(words_of(o.waits_because));
+    if (words.empty() || o.exposed_s >= kWhole * o.time_s) return words;
+    return time_text(o.exposed_s) + " of it: " + words;
+}
+
 // The words of one row, from which each form of the table takes its columns.
 struct RowWords {
     std::string axis, what, collective, over, link, calls, buffer;
     double sent = 0;
-    std::string_view because{};  // why it waits; empty: it does not, or it is a heading
+    std::string because{};  // why it waits; empty: it does not, or it is a heading
 };
 
 constexpr int kBarColumn = 8;
@@ -206,7 +214,7 @@ class Lister {
                    .calls = thousands(std::llround(o.count_per_step)),
                    .buffer = traffic_text(o.message_bytes),
                    .sent = o.sent_bytes_per_rank,
-                   .because = words_of(o.waits_because)},
+                   .because = because_words(o)},
                   o.time_s, o.exposed_s, deep ? 3 : 2);
     }
 
@@ -232,13 +240,12 @@ class Lister {
                             time});
         else if (columns_ == CallColumns::narrow)
             rows.push_back({axis,
-                            w.what + "\n" + w.collective + (w.because.empty() ? "" : ", waits: ")
-                                + std::string(w.because),
+                            w.what + "\n" + w.collective + (w.because.empty() ? "" : ", waits: " + w.because),
                             w.calls, sent, time, waits});
         else
             rows.push_back(
                 {w.what + "\n" + w.axis + (w.axis.empty() ? "" : ", ") + w.collective, sent, time});
-        if (columns_ == CallColumns::all_and_why) rows.back().emplace_back(std::string(w.because));
+        if (columns_ == CallColumns::all_and_why) rows.back().emplace_back(w.because);
     }
 
     const Scene& scene_;

@@ -61,7 +61,10 @@ std::string remark(const Scene& scene) {
     if (comm.sync_points_per_microbatch > 0)
         s += "; in each micro-batch the layers wait "
              + plural(std::llround(comm.sync_points_per_microbatch), "time", "times") + " for "
-             + sync_peers_text(comm);
+             + sync_peers_text(comm)
+             + (scene.plan.layout.sequence_parallel && scene.plan.layout.tp > 1
+                    ? ", a reduce-scatter and its all-gather counted as one"
+                    : "");
     if (const std::string who = chosen_name(scene); !who.empty() && comm.stages.devices > 1)
         s += "; faint: calls that " + who + " does not make";
     return s;

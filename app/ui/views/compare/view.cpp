@@ -8,6 +8,7 @@
 #include "core/explain/verdict.h"
 #include "core/plan/edits.h"
 #include "core/plan/names.h"
+#include "core/plan/software.h"
 
 #include <algorithm>
 #include <cmath>
@@ -34,7 +35,10 @@ Effects draw_empty(Ui& ui, Rect room, const Scene& scene, CompareViewState& stat
         c.paragraph(
             box,
             ui.state().for_picture
-                ? "No other plan was given, and no two changes of this one make it faster and fit."
+                ? "No other plan was given, and of layouts that "
+                      + facts_of(scene.plan.training.software).name
+                      + " runs none within two changes of this one is faster and fits. Search looks at all "
+                        "of them."
                 : "Pin this plan (Ctrl+D) and it stays as A. Then change the plan: it is B, and here "
                   "both stand side by side, with what differs and why one is faster. After an edit the plan "
                   "before it can still be A. In Search (9), Shift+click adds a layout.",

@@ -2,6 +2,8 @@
 // where copied, dotted where summands wait. A collective's pieces move between them.
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/plot.h"
+#include "app/ui/kit/row_chart.h"
+#include "app/ui/scene/colors.h"
 #include "app/ui/views/layer/view.h"
 #include "app/ui/views/mesh/mesh_layout.h"
 
@@ -312,8 +314,9 @@ class RankPainter {
                 c_.text_in(
                     {room_.x + 6, all.y, label_w_ - 10, all.h - 4}, thousands(group_.ranks[r]),
                     ui_.style(12, own ? Tone::text : Tone::secondary, own ? Face::semibold : Face::regular));
-            if (own && group_.ranks.size() > 1)
-                c_.frame({room_.x, all.y - 3, room_.w, all.h + 3}, theme_.text, 1.5f, 4);
+            if (own && group_.ranks.size() > 1)  // its name stands left of the frame
+                c_.frame({room_.x + label_w_ - 5, all.y - 3, room_.w - label_w_ + 5, all.h + 3}, theme_.text,
+                         1.5f, 4);
         }
     }
 
@@ -404,7 +407,8 @@ std::string collective_words(const LayerStep& s) {
 namespace {
 
 constexpr float kBox = 34, kGap = 6;
-constexpr float kLeastPitch = 30, kWordsPitch = 58;  // of a box with a brief name, with a whole one
+constexpr float kLeastPitch = 30;  // of a box with a brief name
+constexpr float kLines = 6;        // between two lines of boxes
 
 std::string step_tooltip(const LayerStep& s, const std::string& line) {
     std::string t = std::string(words_of(s.what)) + "\n" + line;
@@ -444,14 +448,14 @@ std::string_view brief_name(const LayerStep& s) {
     return {};
 }
 
-void draw_box(Ui& ui, Rect box, const LayerStep& s, int index, const std::string& line, LayerViewState& state,
-              bool whole_names) {
+void draw_box(Ui& ui, Rect box, const LayerStep& s, int index, const std::string& line,
+              LayerViewState& state) {
     Canvas& c = ui.canvas();
     const Theme& theme = ui.theme();
     const Hit hit = ui.area("layer.step", box, static_cast<std::uint64_t>(index));
     if (hit.hovered) ui.tooltip(step_tooltip(s, line));
     if (hit.clicked) state.at = index, state.part = 1, state.playing = false;
-    const bool now = index == state.at, done = index <= state.at;
+    const bool now = index == state.at, done = index <= state.at || ui.state().for_picture;
     const Color full = color_of_step(theme, s);
     const Color ground = done ? full : mix(theme.window, full, theme.id == ThemeId::light ? 0.45f : 0.35f);
     c.rect(box, ground, 4);
@@ -468,7 +472,7 @@ void draw_box(Ui& ui, Rect box, const LayerStep& s, int index, const std::string
         return t;
     }();
     const std::string_view brief = brief_name(s);
-    if (whole_names && c.text_width(label, style) <= box.w - 2)
+    if (c.text_width(label, style) <= box.w - 2)
         c.text_in(box, label, style, Align::center);
     else if (c.text_width(brief, style) <= box.w - 1)
         c.text_in(box, brief, style, Align::center);
@@ -477,17 +481,29 @@ void draw_box(Ui& ui, Rect box, const LayerStep& s, int index, const std::string
     c.polygon({{x, y}, {x - 5, y + 7}, {x + 5, y + 7}}, theme.text);
 }
 
-// Places the boxes of a pass; where not all have room, it has those about the current step.
+// Places the boxes of a pass in lines, all of them where they have room; else one line has those about the
+// current step.
 struct StepRow {
     Rect room;
     std::size_t steps = 0;
+    std::size_t lines = 1, each = 0;
     float pitch = 0, gone = 0;  // `gone`: what lies left of the room
+    [[nodiscard]] float height() const {
+        return static_cast<float>(lines) * kBox + static_cast<float>(lines - 1) * kLines;
+    }
 };
 StepRow step_row(Rect room, const std::vector<int>& steps, bool reversed, int at) {
-    StepRow out{room, steps.size(), 0, 0};
+    StepRow out{room, steps.size(), 1, steps.size()};
     if (steps.empty()) return out;
-    const auto n = static_cast<float>(steps.size());
+    const auto fit = static_cast<std::size_t>(std::max(1.0f, room.w / kLeastPitch));
+    const std::size_t lines = (steps.size() + fit - 1) / fit;
+    if (static_cast<float>(lines) * (kBox + kLines) <= room.h) {
+        out.lines = lines;
+        out.each = (steps.size() + lines - 1) / lines;
+    }
+    const auto n = static_cast<float>(out.each);
     out.pitch = std::clamp(room.w / n, kLeastPitch, std::max(76.0f, room.w / 24));
+    if (out.lines > 1) return out;
     const auto before = static_cast<float>(std::ranges::lower_bound(steps, at) - steps.begin());
     const float here = (reversed ? n - before : before) * out.pitch;
     out.gone = held_between(here - room.w / 2, 0.0f, n * out.pitch - room.w);
@@ -496,29 +512,38 @@ StepRow step_row(Rect room, const std::vector<int>& steps, bool reversed, int at
 
 // Shades at the ends say that there is more.
 void draw_ends(Ui& ui, const StepRow& row) {
+    if (row.lines > 1) return;
     const float more = static_cast<float>(row.steps) * row.pitch - row.gone - row.room.w;
     const Color shade = ui.theme().window.alpha(0.75f);
-    if (row.gone > 1) ui.canvas().rect({row.room.x, row.room.y, 14, row.room.h}, shade);
-    if (more > 1) ui.canvas().rect({row.room.right() - 14, row.room.y, 14, row.room.h}, shade);
+    if (row.gone > 1) ui.canvas().rect({row.room.x, row.room.y, 14, kBox}, shade);
+    if (more > 1) ui.canvas().rect({row.room.right() - 14, row.room.y, 14, kBox}, shade);
 }
 
-void draw_row(Ui& ui, const StepRow& row, const std::vector<int>& steps, bool reversed, bool whole_names,
+void draw_row(Ui& ui, const StepRow& row, const std::vector<int>& steps, bool reversed,
               LayerViewState& state) {
     if (steps.empty()) return;
     Canvas& c = ui.canvas();
     const float gap = row.pitch > 34 ? kGap : 3.0f;
-    const float y = row.room.center().y;
-    c.line({row.room.x, y},
-           {std::min(row.room.right(), row.room.x + row.pitch * static_cast<float>(row.steps) - gap), y},
-           ui.theme().hairline);
-    const Canvas::Clip clip = c.clip({row.room.x - 2, row.room.y - 2, row.room.w + 4, row.room.h + 14});
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-        const auto at = static_cast<float>(reversed ? steps.size() - 1 - i : i);
-        const Rect box{row.room.x + at * row.pitch - row.gone, row.room.y, row.pitch - gap, row.room.h};
-        if (box.right() < row.room.x + 4 || box.x > row.room.right() - 4) continue;
-        const auto index = static_cast<std::size_t>(steps[i]);
-        draw_box(ui, box, state.shown->list.steps[index], steps[i], state.shown->lines[index], state,
-                 whole_names);
+    const Canvas::Clip clip = c.clip({row.room.x - 2, row.room.y - 2, row.room.w + 4, row.height() + 14});
+    for (std::size_t line = 0; line < row.lines; ++line) {
+        const std::size_t begin = line * row.each, end = std::min(begin + row.each, steps.size());
+        const float top = row.room.y + static_cast<float>(line) * (kBox + kLines);
+        // A pass that goes back begins each line at its right end.
+        const auto slots = static_cast<float>(row.lines > 1 ? row.each : steps.size());
+        const auto x_of = [&](std::size_t i) {
+            const auto at = static_cast<float>(i - begin);
+            return row.room.x + (reversed ? slots - 1 - at : at) * row.pitch - row.gone;
+        };
+        const float y = top + kBox / 2, ends[] = {x_of(begin), x_of(end - 1)};
+        c.line({std::max(row.room.x, std::min(ends[0], ends[1])), y},
+               {std::min(row.room.right(), std::max(ends[0], ends[1]) + row.pitch - gap), y},
+               ui.theme().hairline);
+        for (std::size_t i = begin; i < end; ++i) {
+            const Rect box{x_of(i), top, row.pitch - gap, kBox};
+            if (box.right() < row.room.x + 4 || box.x > row.room.right() - 4) continue;
+            const auto index = static_cast<std::size_t>(steps[i]);
+            draw_box(ui, box, state.shown->list.steps[index], steps[i], state.shown->lines[index], state);
+        }
     }
     draw_ends(ui, row);
 }
@@ -534,22 +559,69 @@ std::string pass_words(double time_s, const LayerList& list, bool forward) {
 
 }  // namespace
 
-void draw_graph(Ui& ui, Rect room, LayerViewState& state) {
+namespace {
+
+// Names the colours of the boxes and the brief names that stand in them: what is drawn, and nothing else.
+// Returns how many lines it takes; with `draw` false they are only counted.
+int graph_legend(Ui& ui, Rect room, const ShownLayer& shown, bool draw) {
+    Canvas& c = ui.canvas();
+    const Theme& theme = ui.theme();
+    const Ink ink = ink_of(ui);
+    LegendLines lines{.ink = ink, .room = room, .apart = 14, .draw = draw};
+    std::vector<GroupKind> axes;
+    bool forward = false, backward = false, weights = false, again = false;
+    for (const LayerStep& s : shown.list.steps) {
+        again = again || s.recomputed;
+        if (is_collective(s.op)) {
+            if (std::ranges::find(axes, s.group) == axes.end()) axes.push_back(s.group);
+            continue;
+        }
+        const Color color = color_of_step(theme, s);
+        forward = forward || color == theme.forward, backward = backward || color == theme.backward;
+        weights = weights || color == theme.weight_grad;
+    }
+    const auto plain = [&](bool any, std::string_view name, Color color) {
+        if (any) lines.item(name, [&](Rect box) { c.rect(box, color, 2); });
+    };
+    for (const GroupKind axis : axes) plain(true, "talks over " + axis_label(axis), color_of(theme, axis));
+    plain(forward, "products, attention", theme.forward);
+    plain(backward, "gradients of inputs", theme.backward);
+    plain(weights, "gradients of weights (dW)", theme.weight_grad);
+    if (again)
+        lines.item("once more: not kept", [&](Rect box) {
+            c.rect(box, theme.forward, 2);
+            c.pattern(box, Pattern::hatched, mix(theme.forward, ink_on(theme.forward), 0.4f));
+        });
+    if (!axes.empty()) lines.item("AG gather, RS reduce-scatter, AR all-reduce, A2A all-to-all", [](Rect) {});
+    return lines.lines;
+}
+
+}  // namespace
+
+float draw_graph(Ui& ui, Rect room, LayerViewState& state) {
+    constexpr float kHeads = 18, kBetween = 12, kLegendLine = 18;
+    const float top = room.y;
     const LayerTotals& t = state.shown->list.totals;
-    ui.section(room.cut_top(18), "FORWARD", pass_words(t.time_forward_s, state.shown->list, true));
     const ShownLayer& shown = *state.shown;
-    const StepRow forward = step_row(room.cut_top(std::min(kBox, room.h)), shown.forward, false, state.at);
-    const StepRow probe = step_row(room, shown.backward, true, state.at);
-    // Both passes use the same words.
-    const auto narrow = [](const StepRow& r) { return r.steps > 0 && r.pitch < kWordsPitch; };
-    const bool whole_names = !narrow(forward) && !narrow(probe);
-    draw_row(ui, forward, shown.forward, false, whole_names, state);
-    room.cut_top(12);
-    if (room.h < 18 + 12) return;
-    ui.section(room.cut_top(18), "BACKWARD, FROM RIGHT TO LEFT",
+    // Both passes share the height that is left for boxes; a long one takes several lines.
+    const float legend =
+        kLegendLine * static_cast<float>(graph_legend(ui, {0, 0, room.w, 0}, shown, false)) + 6;
+    const bool named = room.h >= kGraphHeight + legend;
+    const float boxes = room.h - 2 * kHeads - 2 * kBetween - (named ? legend : 0);
+    ui.section(room.cut_top(kHeads), "FORWARD", pass_words(t.time_forward_s, state.shown->list, true));
+    const StepRow forward = step_row({room.x, room.y, room.w, boxes - kBox}, shown.forward, false, state.at);
+    draw_row(ui, forward, shown.forward, false, state);
+    room.cut_top(std::min(forward.height(), room.h));
+    room.cut_top(kBetween);
+    if (room.h < kHeads + kBetween) return room.y - top;
+    ui.section(room.cut_top(kHeads), "BACKWARD, FROM RIGHT TO LEFT",
                pass_words(t.time_backward_s, state.shown->list, false));
-    draw_row(ui, step_row(room.cut_top(std::min(kBox, room.h - 10)), shown.backward, true, state.at),
-             shown.backward, true, whole_names, state);
+    const StepRow backward =
+        step_row({room.x, room.y, room.w, boxes - forward.height()}, shown.backward, true, state.at);
+    draw_row(ui, backward, shown.backward, true, state);
+    room.cut_top(std::min(backward.height() + kBetween, room.h));
+    if (named) (void)graph_legend(ui, room.cut_top(legend), shown, true);
+    return room.y - top;
 }
 
 void draw_play_head(Ui& ui, Rect room, LayerViewState& state) {

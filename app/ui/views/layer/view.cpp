@@ -2,6 +2,7 @@
 
 #include "app/ui/kit/data_table.h"
 #include "app/ui/kit/format.h"
+#include "app/ui/scene/colors.h"
 #include "app/ui/scene/scene.h"
 #include "core/base/text.h"
 #include "core/mesh/places.h"
@@ -99,19 +100,47 @@ std::string faint_words(const Scene& scene, const LayerViewState& state, const L
            + ".";
 }
 
-// Writes in one row, or in two where the room is narrow.
-void draw_sentence_row(Ui& ui, Rect& room, const Scene& scene, const LayerViewState& state) {
+// Says of the whole layer what it takes and what it talks about: the view's answer at any step.
+std::string layer_sentence(const ShownLayer& shown, const Scene& scene) {
+    constexpr double kSaid = 0.01;  // of the layer
+    const LayerTotals& t = shown.list.totals;
+    std::string out = "A layer takes " + time_text(t.time_forward_s) + " forward and "
+                      + time_text(t.time_backward_s) + " back";
+    const double host = shown.evaluation_of(scene).work.times.of(shown.list.type).waiting.total();
+    if (host > kSaid * (t.time_forward_s + t.time_backward_s))
+        out += ", and waits " + time_text(host) + " for the host's launches";
+    struct Talk {
+        GroupKind group;
+        double forward = 0, back = 0, time_s = 0;
+    };
+    std::vector<Talk> talks;
+    for (const LayerStep& s : shown.list.steps) {
+        if (!is_collective(s.op) || s.block == LayerBlock::weights) continue;
+        auto at = std::ranges::find(talks, s.group, &Talk::group);
+        if (at == talks.end()) at = talks.insert(at, {s.group});
+        (s.phase == LayerPass::forward ? at->forward : at->back) += s.calls;
+        at->time_s += s.calls * s.time_s;
+    }
+    if (talks.empty()) return out + "; inside of it no GPU needs another one.";
+    for (const Talk& talk : talks)
+        out += std::string(&talk == &talks.front() ? ": in it " : ", ") + axis_label(talk.group) + " talks "
+               + trimmed(talk.forward) + " + " + trimmed(talk.back) + " times, " + time_text(talk.time_s);
+    return out + ".";
+}
+
+// Says what the step at hand does. It is written in one row, or in two where the room is narrow.
+void draw_step_sentence(Ui& ui, Rect& room, const Scene& scene, const LayerViewState& state) {
     const LayerStep& s = state.shown->list.steps[static_cast<std::size_t>(state.at)];
     const std::string bold = sentence_of(s), faint = faint_words(scene, state, s);
-    const TextStyle plain = ui.style(13, Tone::secondary);
-    const float w = ui.canvas().text_width(bold, ui.title());
+    const TextStyle strong = ui.style(13, Tone::text, Face::semibold), plain = ui.style(13, Tone::secondary);
+    const float w = ui.canvas().text_width(bold, strong);
     if (w > room.w && room.h > 300) {  // in as many lines as it takes
-        room.cut_top(ui.canvas().paragraph(room, bold, ui.title(), 20));
+        room.cut_top(ui.canvas().paragraph(room, bold, strong, 20));
         if (!faint.empty()) ui.label(room.cut_top(18), faint, plain);
         return;
     }
     Rect row = room.cut_top(20);
-    ui.label(row, bold, ui.title());
+    ui.label(row, bold, strong);
     if (row.w > w + 24 + ui.canvas().text_width(faint, plain))
         row.cut_left(w + 24);
     else if (room.h > 300)
@@ -189,7 +218,8 @@ void draw_layer(Ui& ui, Rect head_row, Rect room, Scene& scene, LayerViewState& 
     keep_in_sight(state, ui.state().for_picture);
     if (space) play_or_pause(state);
     play_layer(ui, state);
-    draw_sentence_row(ui, room, scene, state);
+    const TextStyle title = ui.style(15, Tone::text, Face::semibold);
+    room.cut_top(ui.canvas().paragraph(room, layer_sentence(shown, scene), title, 20));
     room.cut_top(8);
     const bool wide = room.w >= kLeastWidth;
     if (wide) {
@@ -200,14 +230,18 @@ void draw_layer(Ui& ui, Rect head_row, Rect room, Scene& scene, LayerViewState& 
     }
     if (room.h > kHeadHeight + 70) draw_play_head(ui, room.cut_bottom(kHeadHeight), state);
     if (room.h < 60) return;
-    draw_graph(ui, room.cut_top(std::min(kGraphHeight, room.h)), state);
-    constexpr float kLeastRanks = 90;
+    // The boxes come before the ranks where there is no room for both.
+    constexpr float kLeastRanks = 90, kRanks = 190;
+    const float graph = room.h >= kGraphHeight + kRanks ? room.h - kRanks : room.h;
+    room.cut_top(draw_graph(ui, {room.x, room.y, room.w, graph}, state));
     if (room.h < kLeastRanks) {
         ui.state().hidden = std::max(ui.state().hidden, kLeastRanks - room.h);
         return;
     }
     ui.canvas().line({room.x, room.y}, {room.right(), room.y}, ui.theme().hairline);
-    room.cut_top(12);
+    room.cut_top(6);
+    draw_step_sentence(ui, room, scene, state);
+    room.cut_top(6);
     if (wide || room.h < 200)
         draw_ranks(ui, room, scene, state);
     else

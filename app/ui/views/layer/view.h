@@ -110,8 +110,9 @@ void draw_layer(Ui& ui, Rect head_row, Rect room, Scene& scene, LayerViewState& 
 void step_layer(LayerViewState& state, int by);
 void play_or_pause(LayerViewState& state);
 
-// Draws two rows of boxes; a click sets the play head.
-void draw_graph(Ui& ui, Rect room, LayerViewState& state);
+// Draws the boxes of both passes, and from kGraphHeight on their legend; a click sets the play head. Returns
+// the height used: long passes go on over several lines where these have room.
+float draw_graph(Ui& ui, Rect room, LayerViewState& state);
 inline constexpr float kGraphHeight = 128;
 // Draws the slider with back, play, forward.
 void draw_play_head(Ui& ui, Rect room, LayerViewState& state);

@@ -42,10 +42,11 @@ std::array<float, kColumns> columns_for(float room, bool one_line, float axis_wi
         for (const float x : width) w += x > 0 ? x + kAcross : 0;
         return w;
     };
-    for (const Column c : {cuts, says, reach}) {
+    // In low rows nothing stands under a name: what an axis cuts keeps its column.
+    for (const Column c : one_line ? std::array{says, reach, cuts} : std::array{cuts, says, reach}) {
         // If the room is a little too narrow, all columns give some; else "reach for it when" stands under
         // the verdict.
-        if (sum() <= room || (c == reach && sum() <= room * 1.3f)) break;
+        if (sum() <= room || (c == reach && !one_line && sum() <= room * 1.3f)) break;
         width[c] = 0;
         if (c == cuts && !one_line) width[axis] = 156;  // its cuts are written under its name then
     }
@@ -148,10 +149,11 @@ void axis_cell(Ui& ui, Rect cell, const MapRow& r, const MapViewState& state, bo
 
 void step_cell(Ui& ui, Rect cell, const MapRow& r) {
     if (r.calls > 0) {
+        const std::string calls = pentamesh::count_text(std::llround(r.calls), "call");
+        const std::array<std::string, 3> wordings{calls + ", " + time_text(r.time_s), calls,
+                                                  thousands(std::llround(r.calls)) + " ×"};
         pair_of_lines(ui, cell, traffic_text(r.sent_bytes), ui.style(13),
-                      thousands(std::llround(r.calls)) + (r.calls == 1 ? " call, " : " calls, ")
-                          + time_text(r.time_s),
-                      ui.small());
+                      wording(ui, cell.w, wordings, ui.small()), ui.small());
     } else if (r.id == MapRowId::sp && r.verdict != Verdict::off) {
         two_lines(ui, cell, cell.w < 100 ? "none" : "no bytes of its own", ui.small());
     } else {
@@ -160,7 +162,12 @@ void step_cell(Ui& ui, Rect cell, const MapRow& r) {
 }
 
 void crosses_cell(Ui& ui, Rect cell, const MapRow& r, const Cluster& cluster) {
-    const Rect badge{cell.x, cell.center().y - 10, std::min(cell.w, 88.0f), 20};
+    // The bytes that cross the slowest wire stand under its name where most stays on faster ones.
+    const std::string part = bytes_that_cross(r);
+    const bool under = !part.empty() && cell.h >= 32;
+    const float w = std::min(cell.w, 88.0f), y = cell.center().y;
+    const Rect badge = under ? Rect{cell.x, y - 17, w, 17} : Rect{cell.x, y - 10, w, 20};
+    if (under) ui.canvas().text_in({cell.x, y + 1, w, 15}, part, ui.small(), Align::center);
     if (r.tier < 0) {
         ui.canvas().text_in(cell, r.verdict == Verdict::off ? "off" : "with tp", ui.small());
         return;
@@ -289,12 +296,21 @@ void verdict_mark(Ui& ui, Vec2 at, Verdict verdict) {
     }
 }
 
+std::string bytes_that_cross(const MapRow& row) {
+    constexpr double kMost = 0.5;
+    if (row.tier < 0 || row.sent_bytes <= 0) return {};
+    const double part = row.sent_by_tier[static_cast<std::size_t>(row.tier)];
+    return part < kMost * row.sent_bytes ? traffic_text(part) + " of it" : std::string();
+}
+
 int selected_row(const Scene& scene, const MapViewState& state) {
     for (std::size_t i = 0; i < state.figures->rows.size(); ++i)
         if (static_cast<int>(state.figures->rows[i].id) == state.picked
             && state.figures->rows[i].kind == scene.selection.group)
             return static_cast<int>(i);
-    return row_of(state.figures->rows, scene.selection.group);
+    const std::vector<MapRow>& rows = state.figures->rows;
+    if (!scene.selection.all_axes) return row_of(rows, scene.selection.group);
+    return static_cast<int>(costliest_row(rows));  // nobody chose an axis
 }
 
 void draw_map_loaf(Ui& ui, Rect room, const Scene& scene, MapViewState& state, const MapRow& row) {

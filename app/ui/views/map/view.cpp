@@ -77,15 +77,30 @@ void switches(Ui& ui, Rect row, Rect& room, const Scene& scene, MapViewState& st
     if (!write_whole(ui, row, whose, words) && room.h > 300) ui.label(room.cut_top(20), whose, words);
 }
 
-// Writes the name of the layout, and why.
-void caption(Ui& ui, Rect& room, const Scene& scene) {
+// Says which axis costs most here, and what of it.
+std::string cost_sentence(const Scene& scene, const std::vector<MapRow>& rows) {
+    const MapRow& most = rows[costliest_row(rows)];
+    const std::string name(words_of(most.id).key);
+    if (scene.evaluation.mesh.world <= 1) return "One GPU: no axis is on, nothing is sent.";
+    if (most.verdict == Verdict::costly) return "Most is lost to " + name + ": " + most.reason + ".";
+    if (most.cost_s() <= 0 || !scene.evaluation.step) return "No axis costs the step anything here.";
+    return "No axis is costly here; most is lost to " + name + ", "
+           + percent(most.cost_s() / scene.evaluation.step->time_s) + " of the step.";
+}
+
+// Writes what costs most, then the name of the layout, and why.
+void caption(Ui& ui, Rect& room, const Scene& scene, const std::vector<MapRow>& rows) {
+    if (scene.evaluation.valid)
+        room.cut_top(ui.canvas().paragraph(room, cost_sentence(scene, rows),
+                                           ui.style(15, Tone::text, Face::semibold), 20));
     const LayoutName name = layout_name(scene.plan, scene.evaluation.mesh);
     const std::string bold = name.name + ":";
     const TextStyle plain = ui.style(13, Tone::secondary);
     const float w = ui.canvas().text_width(bold, ui.title()) + 6;
     Rect row = room.cut_top(20);
     ui.canvas().text_in(row, bold, ui.title());
-    if (w + ui.canvas().text_width(name.reason, plain) > row.w && room.h > 420) {  // the why under the name
+    const float least = ui.state().for_picture ? 240 : 420;  // nobody hovers a picture
+    if (w + ui.canvas().text_width(name.reason, plain) > row.w && room.h > least) {  // the why under the name
         room.cut_top(ui.canvas().paragraph(room, name.reason, plain, 18) + 2);
         return;
     }
@@ -183,7 +198,7 @@ std::optional<PlanEdit> draw_map(Ui& ui, Rect head_row, Rect room, Scene& scene,
     switches(ui, head_row, room, scene, state);
     keep(scene, state, revision);
     walk_rows(scene, state);
-    if (room.h > 230) caption(ui, room, scene);
+    if (room.h > 230) caption(ui, room, scene, state.figures->rows);
     room.cut_top(4);
     switch (state.page) {
     case MapPage::compact: draw_map_compact(ui, room, scene, state); break;
@@ -458,7 +473,10 @@ void draw_wire_cell(Ui& ui, Rect cell, const MapRow& r, const Cluster& cluster, 
     Rect words{cell.x, y, cell.w, 17};
     ui.canvas().text_in(words.cut_right(66), traffic_text(r.sent_bytes),
                         ui.style(12, Tone::text, Face::semibold), Align::right);
-    ui.label(words, tier_label(cluster, r.tier), ui.small());
+    const std::string part = bytes_that_cross(r);
+    const std::array<std::string, 2> wordings{tier_label(cluster, r.tier) + (part.empty() ? "" : ": " + part),
+                                              tier_label(cluster, r.tier)};
+    ui.label(words, wording(ui, words.w, wordings, ui.small()), ui.small());
 }
 
 // Draws the share of the step that waits for the row, on the scale of the largest.
@@ -496,7 +514,7 @@ void draw_wait_cell(Ui& ui, Rect cell, const Scene& scene, const MapRow& r, doub
     });
     part(r.uneven_s, "uneven", [&](Rect box) { c.rect(box, theme.bad); });
     part(r.waits_s, r.id == MapRowId::pp ? "sending" : "waited for", [&](Rect box) { c.rect(box, color); });
-    const double all = r.bubble_s + r.uneven_s + r.waits_s;
+    const double all = r.cost_s();
     c.text_in({x + 8, y - 19, kFigure, 18},
               all > 0 ? percent(share_of_step(scene, all)) : std::string("hidden"),
               ui.style(13, Tone::text, Face::semibold));
@@ -573,7 +591,7 @@ void draw_map_compact(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
         if (at[i].w > 0) ui.section({at[i].x, at[i].y, at[i].w, 16}, kCompactHeads[i]);
     double most = 0;
     for (const MapRow& r : rows)
-        if (!r.modifier) most = std::max(most, r.bubble_s + r.uneven_s + r.waits_s);
+        if (!r.modifier) most = std::max(most, r.cost_s());
     const auto n = static_cast<float>(rows.size());
     // All axes stand on one screen: sentences are wrapped where rows have that room.
     const float high =

@@ -68,6 +68,8 @@ struct MapViewState {
 inline constexpr float kMapRowLow = 37, kMapRowHigh = 54;
 
 // Returns the selected row: the one clicked last where it stands for the selected axis.
+// Returns "8.03 GB of it": what crosses the slowest wire of a row, where most of its bytes do not; else "".
+[[nodiscard]] std::string bytes_that_cross(const MapRow& row);
 [[nodiscard]] int selected_row(const Scene& scene, const MapViewState& state);
 [[nodiscard]] bool is_selected(const Scene& scene, const MapViewState& state, MapRowId id);
 void select_row(Scene& scene, MapViewState& state, int row);

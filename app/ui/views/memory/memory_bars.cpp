@@ -67,7 +67,7 @@ struct DrawnStage {
     StageMemory now;
     std::optional<double> before;
 };
-DrawnStage drawn_of(Ui& ui, const StageMemory& s, const MemoryViewState& state) {
+DrawnStage drawn_of(Ui& ui, const StageMemory& s, const MemoryViewState& state, const Scene& scene) {
     DrawnStage out{s, std::nullopt};
     std::uint64_t index = static_cast<std::uint64_t>(s.stage) * 8;
     for (double* x : {&out.now.parameters, &out.now.gradients, &out.now.optimizer, &out.now.activations,
@@ -75,6 +75,9 @@ DrawnStage drawn_of(Ui& ui, const StageMemory& s, const MemoryViewState& state) 
         *x = ui.glide("memory.bytes", *x, index++);
     (void)ui.glide("memory.total", shown_total(s, state.hidden), static_cast<std::uint64_t>(s.stage));
     out.before = ui.before("memory.total", static_cast<std::uint64_t>(s.stage));
+    if (!out.before && scene.outlines_pinned && scene.pinned != nullptr)
+        for (const StageMemory& a : scene.pinned->memory.stage)
+            if (a.stage == s.stage) out.before = shown_total(a, state.hidden);
     return out;
 }
 
@@ -245,8 +248,14 @@ void draw_memory_bar(const Ink& ink, Rect bar, const StageMemory& s, double hbm,
         if (i == kBuffers) continue;  // a whisker lies over them
         const TextStyle style = ink.faint.in(ink_on(ink.theme.memory[i]));
         const std::string figure = memory_text(bytes_at(s, i));
-        if (c.text_width(figure, style) + 8 <= part.w && style.size * 1.1f <= part.h)
-            c.text_in(part, figure, style, Align::center);
+        const Rect seen{part.x, part.y, std::min(part.right(), bar.right()) - part.x, part.h};
+        if (c.text_width(figure, style) + 8 <= seen.w && style.size * 1.1f <= seen.h)
+            c.text_in(seen, figure, style, Align::center);
+    }
+    if (x_of(s.total()) > bar.right() + 1) {  // the bar goes on: two cuts say so
+        constexpr float kFromEnd = 20, kSlant = 5;
+        for (const float x : {bar.right() - kFromEnd, bar.right() - kFromEnd + 8})
+            c.line({x - kSlant, bar.bottom() + 3}, {x + kSlant, bar.y - 3}, ink.theme.window, 3);
     }
     if (s.total() - hbm >= kOver)
         hatch_over(c, ink.theme, {x_of(hbm), bar.y, std::max(4.0f, x_of(s.total()) - x_of(hbm)), bar.h});
@@ -258,16 +267,50 @@ void draw_memory_bar(const Ink& ink, Rect bar, const StageMemory& s, double hbm,
     c.line({x_of(hbm), bar.y - 3}, {x_of(hbm), bar.bottom() + 3}, ink.theme.bad, 1, Dash::dashed);
 }
 
+void draw_gpu_bar(Ui& ui, Rect bar, const StageMemory& s, double hbm) {
+    constexpr double kSmall = 0.35;  // of what the GPU has: parts of less have no room for their names
+    Canvas& c = ui.canvas();
+    const double scale = s.total() < kSmall * hbm ? s.total() : std::max(hbm, s.total());
+    const MemoryParts parts = memory_parts(bar, s, static_cast<double>(bar.w) / scale, false);
+    const auto x_of = [&](double bytes) { return bar.x + static_cast<float>(bytes / scale) * bar.w; };
+    for (std::size_t i = 0; i < kCategoryCount; ++i) {
+        if (parts[i].w <= 0) continue;
+        fill_memory(c, ui.theme(), parts[i], static_cast<MemoryCategory>(i));
+        c.line({parts[i].x, parts[i].y}, {parts[i].x, parts[i].bottom()}, ui.theme().window, 1);
+        segment_figure(ui, parts[i], i, bytes_at(s, i), i == kBuffers);
+    }
+    const float end = x_of(s.total()), line = x_of(hbm);
+    if (scale < hbm) return;
+    if (s.total() > hbm)
+        hatch_over(c, ui.theme(), {line, bar.y, end - line, bar.h});
+    else if (const std::string free = memory_text(hbm - s.total()) + " free";
+             c.text_width(free, ui.small()) + 12 < line - end)
+        c.text_in({end, bar.y, line - end, bar.h}, free, ui.small(), Align::center);
+    c.line({line, bar.y - 3}, {line, bar.bottom() + 3}, ui.theme().bad, 1, Dash::dashed);
+}
+
+// Draws what a GPU holds over the whole width, with a beam from its place on the scale of the GPU.
+void draw_enlarged_bar(Ui& ui, Rect room, Rect from, const StageMemory& s) {
+    Canvas& c = ui.canvas();
+    constexpr float kBeam = 34;  // clears the label of the line
+    const Rect beam = room.cut_top(kBeam);
+    const std::array<Vec2, 4> shape{Vec2{from.x, beam.y}, Vec2{from.right(), beam.y},
+                                    Vec2{room.right(), beam.bottom()}, Vec2{room.x, beam.bottom()}};
+    c.polygon(shape, ui.theme().raised);
+    draw_gpu_bar(ui, room, s, 1e300);
+}
+
 void draw_single_bar(Ui& ui, Rect room, Scene& scene, const MemoryViewState& state, BarSize size) {
     const Memory& m = shown_memory(scene.evaluation);
     const StageMemory& s = m.stage.front();
     Canvas& c = ui.canvas();
-    const double most = std::max(
-        size.bytes, std::max(m.hbm, state.hidden == 0 ? s.most() : shown_total(s, state.hidden)) * 1.02);
+    const double most =
+        std::max(std::max(size.bytes, 1.02 * scene.axis_bytes),
+                 std::max(m.hbm, state.hidden == 0 ? s.most() : shown_total(s, state.hidden)) * 1.02);
     const Rect whole{room.x, room.y + 22, room.w, held_between(room.h - 44, 12.0f, size.height)};
     const auto x_of = [&](double bytes) { return whole.x + static_cast<float>(bytes / most) * whole.w; };
     std::size_t hovered = kCategoryCount;
-    const DrawnStage drawn = drawn_of(ui, s, state);
+    const DrawnStage drawn = drawn_of(ui, s, state, scene);
     const double at = shown_total(drawn.now, state.hidden);
     const MemoryParts parts =
         memory_parts(whole, drawn.now, static_cast<double>(whole.w) / most, false, state.hidden);
@@ -390,7 +433,7 @@ void draw_run(Ui& ui, const StageScale& scale, StageRun run, Scene& scene, const
         if (is_highlighted(scene, static_cast<int>(i)))
             c.rect({slot.x, room.y, slot.w, room.h}, ui.theme().raised);
     }
-    const DrawnStage drawn = drawn_of(ui, s, state);
+    const DrawnStage drawn = drawn_of(ui, s, state, scene);
     draw_bar(ui, column, scale.px_per_byte, drawn.now, state, scene.selection, run, &hovered);
     if (state.hidden == 0) draw_line_marks(ui, column, scale.px_per_byte, scale.line_y, m, drawn.now);
     draw_bar_figures(ui, column, scale.px_per_byte, scale.line_y, drawn.now, s, state);
@@ -414,7 +457,7 @@ namespace {
 
 StageScale place_stages(Ui& ui, Rect room, float step, const Scene& scene, const MemoryViewState& state) {
     const Memory& m = shown_memory(scene.evaluation);
-    double top = m.hbm;
+    double top = std::max(m.hbm, scene.axis_bytes);
     for (const auto& s : m.stage)
         top = std::max(top, state.hidden == 0 ? s.most() : shown_total(s, state.hidden));
     StageScale scale{.labels = room.cut_bottom(20), .step = step};

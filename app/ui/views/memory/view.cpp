@@ -291,6 +291,15 @@ std::optional<PlanEdit> draw_one_stage(Ui& ui, Rect room, Scene& scene, MemoryVi
         scale = std::max(scale, std::min(1.02 * r.fullest.total(), static_cast<double>(kMostScale) * m.hbm));
     const Rect bar = room.cut_top(std::min(kBar, room.h * 0.4f));
     draw_single_bar(ui, bar, scene, state, {scale, bar.h});
+    constexpr double kSmall = 0.35;  // of the bar: narrower parts have no room for their names
+    constexpr float kEnlarged = 114, kUnder = 22;
+    const double held = m.stage.front().total();
+    if (held < kSmall * scale && state.hidden == 0 && room.h > kEnlarged + kGap + kLeastPitch) {
+        const float from = bar.bottom() - kUnder;
+        draw_enlarged_bar(ui, {room.x, from, room.w, kEnlarged},
+                          {room.x, from, room.w * static_cast<float>(held / scale), 0}, m.stage.front());
+        room.cut_top(kEnlarged - kUnder);
+    }
     const float pitch =
         held_between((room.h - kGap - 10 * kRow) / static_cast<float>(std::max<std::size_t>(rooms.size(), 1)),
                      kLeastPitch, kMostPitch);

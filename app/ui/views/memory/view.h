@@ -81,6 +81,12 @@ struct BarSize {
     float height = 56;
 };
 void draw_single_bar(Ui& ui, Rect room, Scene& scene, const MemoryViewState& state, BarSize size = {});
+// Draws what a GPU holds as one bar with its names and figures: on the scale of what it has, or over all of
+// the bar where it holds little of that.
+void draw_gpu_bar(Ui& ui, Rect bar, const StageMemory& s, double hbm);
+// Draws the same once more where it is a small part of what the GPU has: over all of the room, under a beam
+// from its place `from`.
+void draw_enlarged_bar(Ui& ui, Rect room, Rect from, const StageMemory& s);
 // Draws the bars from the left, `step` apart, with their totals, ranges and free room.
 StageBars draw_stage_bars(Ui& ui, Rect room, float step, Scene& scene, const MemoryViewState& state);
 // Returns where the parts are of the bar that stands for most stages.

@@ -493,7 +493,9 @@ std::string where_all_lie(const Scene& scene) {
         out += tier == 0 ? (one ? " stays inside " : " stay inside ") : (one ? " crosses " : " cross ");
         out += tier_label(scene.plan.cluster, tier);
     }
-    return out + ".";
+    const bool none_inside = std::ranges::none_of(axes.span(), [](const MeshAxis& a) { return a.tier == 0; });
+    const std::string node(domain_name(scene.plan.cluster));
+    return (none_inside && !out.empty() ? "None stays inside a " + node + ": " : "") + out + ".";
 }
 
 // Says over what the groups of a rank spread: "tp in its node, pp over 16 nodes, dp_shard over 6 pods".

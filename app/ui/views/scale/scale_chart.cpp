@@ -372,7 +372,7 @@ Plot draw_scale_plot(const ScaleInk& ink, Rect room, const Plan& plan, const Sca
     draw_tiers(c);
     draw_curves(c);
     draw_own(c);
-    draw_numbers(c);
+    if (ink.numbered) draw_numbers(c);
     if (c.scale.at(c.scale.own) != nullptr) {
         const float x = plot.x.at(static_cast<double>(scale.own));
         c.places.add_line({x, room.y}, {x, room.bottom()});
@@ -414,7 +414,7 @@ std::string best_words(const Scale& s) {
         return value_text(s, fits->at) + (own_fits ? " is faster" + gain(*fits) : " fits" + gain(*fits));
     if (own->of_best < (1 - kNoticed) * best->of_best)
         return value_text(s, best->at) + " is faster" + gain(*best) + ", but does not fit";
-    return "this plan's value is the fastest";
+    return best == own ? "this plan's value is the fastest" : "no value is noticeably faster";
 }
 
 Color color_of_scale_part(const Theme& theme, const ScalePart& p) {

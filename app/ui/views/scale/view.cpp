@@ -142,7 +142,8 @@ std::optional<PlanEdit> draw_scale(Ui& ui, Rect head_row, Rect room, Scene& scen
     const bool low = room.h < kLow, wide = room.w >= kWide;
     draw_words(ui, room, words_of(scene.plan, s), low);
     if (s.points.size() < 2) return std::nullopt;
-    const ScaleInk ink{ui.canvas(), ui.theme()};
+    ScaleInk ink{ui.canvas(), ui.theme()};
+    ink.numbered = wide || room.h > 2 * kLow;
     const float bars = scale_bars_height(ink) + 24;
     std::optional<PlanEdit> edit;
     if (wide && room.h > bars + 300 && !picture.others.empty()) {

@@ -40,7 +40,8 @@ struct ScaleInk {
     Canvas& canvas;
     const Theme& theme;
     float small = 12, strong = 13;
-    bool paper = false;  // it may be printed in grey: hatches distinguish parts too
+    bool paper = false;    // it may be printed in grey: hatches distinguish parts too
+    bool numbered = true;  // what turns has its number: a list says what the numbers are
 
     [[nodiscard]] TextStyle plain(Color color) const { return {Face::regular, small, color, 0}; }
     [[nodiscard]] TextStyle plain() const { return plain(theme.text); }

@@ -364,38 +364,48 @@ std::string who_runs(const Plan& plan, const SearchRequest& request) {
     return request.any_software ? "was tried" : facts_of(plan.training.software).name + " runs";
 }
 
-std::string best_words(const Scene& scene, const SearchFound& found, const std::vector<SearchRow>& rows) {
-    if (rows.empty()) return "";
+// Says what the search found: its verdict first, then what it rests on.
+SearchWords best_words(const Scene& scene, const SearchFound& found, const std::vector<SearchRow>& rows) {
+    if (rows.empty()) return {};
     const SearchRow& best = rows.front();
     const std::string layout = words_of(best.choice, scene.plan.model.moe.has_value());
     if (!scene.evaluation.step || scene.evaluation.memory.stage.empty())
-        return "This plan is not possible: " + first_error(scene.evaluation.problems) + " The best "
-               + (found.request.goal == Goal::memory ? "takes " + memory_text(best.memory_bytes)
-                                                     : "takes " + time_text(best.step_s))
-               + ": " + layout + ".";
+        return {"This plan is not possible: " + first_error(scene.evaluation.problems) + " The best "
+                    + (found.request.goal == Goal::memory ? "takes " + memory_text(best.memory_bytes)
+                                                          : "takes " + time_text(best.step_s))
+                    + ": " + layout + ".",
+                ""};
     const double own_s = scene.evaluation.step->time_s, own_b = scene.evaluation.memory.peak();
     if (found.request.goal == Goal::memory)
-        return "The smallest takes " + memory_text(best.memory_bytes) + " (this plan " + memory_text(own_b)
-               + "): " + layout + ".";
+        return {"The smallest takes " + memory_text(best.memory_bytes) + " (this plan " + memory_text(own_b)
+                    + "): " + layout + ".",
+                ""};
     const double share = best.step_s / own_s - 1;
     std::string than = ", as long as this plan";
     if (std::abs(share) >= 0.0005)
         than = ", " + percent(std::abs(share)) + (share < 0 ? " less" : " more") + " than this plan";
     const SearchTies* ties = found.report ? &found.report->ties : nullptr;
     if (ties == nullptr || ties->count < 2)
-        return "The best takes " + time_text(best.step_s) + than + ": " + layout + ".";
+        return {"The best takes " + time_text(best.step_s) + than + ": " + layout + ".", ""};
     const auto fastest = std::min_element(rows.begin(), rows.end(),
                                           [](const auto& a, const auto& b) { return a.step_s < b.step_s; });
     const bool own_fits = own_b <= scene.plan.cluster.gpu.hbm_bytes * (1 - found.request.headroom);
     const double near = 1 + ties->within;
     if (own_fits && own_s * near < fastest->step_s)
-        return "Nothing that " + who_runs(scene.plan, found.request)
-               + " comes near this plan: the best takes " + time_text(best.step_s) + ", " + percent(share)
-               + " more: " + layout + ".";
-    const bool own_tied = own_fits && own_s <= fastest->step_s * near;
-    return tie_words(*found.report) + (own_tied ? " This plan is one of them. " : " ")
-           + (found.ordered == Second::step ? "The fastest takes " : "The first takes ")
-           + time_text(best.step_s) + than + ": " + layout + ".";
+        return {"Nothing that " + who_runs(scene.plan, found.request)
+                    + " comes near this plan: the best takes " + time_text(best.step_s) + ", "
+                    + percent(share) + " more: " + layout + ".",
+                ""};
+    const std::string first = found.ordered == Second::step ? "The fastest" : "The first";
+    const std::string tied = tie_words(*found.report), layout_of = ": " + layout + ".";
+    if (own_s > fastest->step_s * near || share > 0)
+        return {first + " takes " + time_text(best.step_s) + than + layout_of, tied};
+    std::string verdict = "No layout is faster than this plan.";
+    if (share < -0.0005)
+        verdict = first + " gains " + percent(-share)
+                  + (ties->estimate ? ", within the estimate's own " : ", within ") + percent(ties->within)
+                  + layout_of;
+    return {verdict, tied + (own_fits ? " This plan is one of them." : "")};
 }
 
 }  // namespace
@@ -519,7 +529,9 @@ SearchWords search_words(const Scene& scene, const SearchViewState& state) {
         std::string bold = n.layouts > 0 ? thousands(n.evaluated) + " of " + thousands(n.layouts)
                                                + " layouts looked at, " + thousands(f.fit) + " fit so far."
                                          : "Looking at the layouts …";
-        return {f.running ? bold : "Stopped: " + bold, best_words(scene, f, *state.rows) + hsdp};
+        const SearchWords best = best_words(scene, f, *state.rows);
+        return {f.running ? bold : "Stopped: " + bold,
+                best.bold + (best.plain.empty() ? "" : " " + best.plain) + hsdp};
     }
     const bool timed = f.seconds > 0;
     std::string held;
@@ -534,8 +546,11 @@ SearchWords search_words(const Scene& scene, const SearchViewState& state) {
     if (f.report->cancelled)
         bold = "Stopped after " + thousands(n.evaluated) + " of " + thousands(n.layouts) + " layouts";
     bold += "; " + thousands(n.fit) + (n.skipped > 0 ? " were tried and fit." : " fit.");
-    if (!f.report->nothing_fits.empty()) return {bold, f.report->nothing_fits};
-    return {bold, best_words(scene, f, *state.rows) + hsdp};
+    if (!f.report->nothing_fits.empty()) return {f.report->nothing_fits, bold};
+    SearchWords out = best_words(scene, f, *state.rows);
+    if (out.bold.empty()) return {bold, hsdp};
+    out.plain += (out.plain.empty() ? "" : " ") + bold + hsdp;
+    return out;
 }
 
 namespace {

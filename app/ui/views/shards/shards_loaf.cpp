@@ -2,6 +2,7 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/panels/plan_panel.h"
 #include "app/ui/scene/colors.h"
+#include "app/ui/views/memory/view.h"
 #include "app/ui/views/mesh/mesh_draw.h"
 #include "app/ui/views/mesh/mesh_layout.h"
 #include "app/ui/views/shards/shards_sheets.h"
@@ -408,13 +409,18 @@ std::optional<PlanEdit> draw_chip(Ui& ui, const Scene& scene, const Chip& chip, 
 }
 
 void draw_whole_legend(Ui& ui, Rect room, const Loaf& loaf, bool in_lesson) {
-    const auto line = [&](const std::string& words, Color color, LoafPart part) {
-        if (room.h < 16) return;
-        Rect at = room.cut_top(16);
-        ui.swatch({at.x, at.center().y - 5}, color);
+    double rest = loaf.whole.total;
+    const auto write = [&](Rect at, const std::string& words, double bytes) {
         at.cut_left(16);
         ui.canvas().text_in(at.cut_left(std::max(0.0f, at.w - 70)), words, ui.small());
-        ui.canvas().text_in(at, memory_text(loaf.whole.bytes_of(part)), ui.small(Tone::text), Align::right);
+        ui.canvas().text_in(at, memory_text(bytes), ui.small(Tone::text), Align::right);
+        rest -= bytes;
+    };
+    const auto line = [&](const std::string& words, Color color, LoafPart part) {
+        if (room.h < 16) return;
+        const Rect at = room.cut_top(16);
+        ui.swatch({at.x, at.center().y - 5}, color);
+        write(at, words, loaf.whole.bytes_of(part));
     };
     for (const LoafPart part : {LoafPart::optimizer, LoafPart::gradients, LoafPart::parameters})
         line((in_lesson ? "crust: " : "") + std::string(name_of(part)),
@@ -422,6 +428,7 @@ void draw_whole_legend(Ui& ui, Rect room, const Loaf& loaf, bool in_lesson) {
     line((in_lesson ? "bread: " : "activations: ") + plural(loaf.samples, "sample", "samples")
              + (loaf.samples > kMostSamples ? ", " + thousands(kMostSamples) + " drawn" : ""),
          ui.theme().memory[3], LoafPart::bread);
+    if (room.h >= 16 && rest > 0) write(room.cut_top(16), "buffers, not drawn", rest);
 }
 
 }  // namespace
@@ -439,7 +446,7 @@ std::optional<PlanEdit> draw_whole_loaf(Ui& ui, Rect room, Scene& scene, const L
         return std::nullopt;
     }
     const std::vector<Chip> chips = place_chips(ui, room, scene.plan);
-    draw_whole_legend(ui, room.cut_bottom(std::min(room.h * 0.45f, 66.0f)), loaf, scene.in_lesson);
+    draw_whole_legend(ui, room.cut_bottom(std::min(room.h * 0.45f, 82.0f)), loaf, scene.in_lesson);
     room.cut_bottom(6);
     const LoafSlice slice = drawn_whole(loaf);
     const std::span<const LoafSlice> one(&slice, 1);
@@ -635,34 +642,14 @@ void draw_box(Ui& ui, Rect box, Scene& scene, const Loaf& loaf, std::size_t i, c
 constexpr float kThumb = 60, kThumbRow = kThumb + 22;
 constexpr float kThinSlice = 20;  // thinner slices are sticks, of which one is drawn large
 
-// Lists the parts of a slice, each with its bar and bytes.
-void list_parts(Ui& ui, Rect room, const LoafSlice& slice, const LoafLook& look) {
-    constexpr float kLine = 20;
-    double most = 0;
-    for (const LoafPart part : all_of<LoafPart>()) most = std::max(most, slice.bytes_of(part));
-    for (const LoafPart part : all_of<LoafPart>()) {
-        const auto [name, bar, bytes] = columns(room.cut_top(kLine), {px(86), share(), px(76)});
-        ui.canvas().text_in(name, name_of(part), ui.small());
-        const double of = most > 0 ? slice.bytes_of(part) / most : 0;
-        ui.canvas().rect({bar.x, bar.y + 5, std::max(1.0f, bar.w * static_cast<float>(of)), kLine - 10},
-                         color_of_part(ui.theme(), part, look));
-        ui.canvas().text_in(bytes, memory_text(slice.bytes_of(part)), ui.small(Tone::text), Align::right);
-    }
-}
-
 // Draws one GPU large and the others small, at one scale each: a click on one draws it large.
 void draw_one_large(Ui& ui, Rect room, Scene& scene, const Loaf& loaf, std::size_t large,
                     const std::vector<Color>& shade) {
-    constexpr float kList = 300, kListHeight = 80;
     const Rect thumbs = room.cut_bottom(kThumbRow);
     room.cut_bottom(8);
     const LoafScale scale = scale_for(loaf.slices, room.w - 14, room.h - 28);
     draw_box(ui, room, scene, loaf, large, scale, shade[large]);
     LoafLook look;
-    look.bread = shade[large];
-    if (room.w > kList + 24 && room.h > kListHeight + 60)
-        list_parts(ui, {room.right() - kList - 12, room.bottom() - kListHeight - 8, kList, kListHeight},
-                   loaf.slices[large], look);
     look.drawers_from = loaf.drawers_from;
     look.ghost = true;
     const LoafScale small = scale_for(loaf.slices, kThumb, kThumb);
@@ -838,7 +825,17 @@ std::optional<PlanEdit> draw_loaf(Ui& ui, Rect room, Scene& scene, LoafPageState
                        [&] { return make_shown(scene, kind, rank); });
     const Loaf& loaf = state.shown->loaf;
     const auto& rows = state.shown->rows;
-    put_paragraph(ui, room, holds_words(loaf.slices.front(), scene.in_lesson), ui.title(), 18, 0);
+    const LoafSlice& first = loaf.slices.front();
+    put_paragraph(ui, room, holds_words(first, scene.in_lesson), ui.title(), 18, 0);
+    // In a lesson the loaf itself is the picture.
+    constexpr float kBar = 30;
+    if (!scene.in_lesson && room.h > 200) {
+        room.cut_top(4);
+        draw_gpu_bar(ui, room.cut_top(kBar),
+                     scene.evaluation.memory.stage[static_cast<std::size_t>(first.stage)],
+                     scene.plan.cluster.gpu.hbm_bytes);
+        room.cut_top(8);
+    }
     if (room.h > 260) {
         const GroupKind axis = loaf.group;
         std::string words = copied_words(loaf);

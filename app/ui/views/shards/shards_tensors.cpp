@@ -38,18 +38,25 @@ std::string module_name(const Placement& p) {
 std::string words_of(const std::vector<Placement>& placed, const std::vector<StageTensor>& held,
                      std::string_view whose, double all) {
     std::vector<std::pair<std::string, double>> modules;
+    const StageTensor* largest = nullptr;
     for (const StageTensor& t : held) {
         const std::string name = module_name(placed[t.placement]);
         const auto at =
             std::find_if(modules.begin(), modules.end(), [&](auto& m) { return m.first == name; });
         (at == modules.end() ? modules.emplace_back(name, 0.0) : *at).second += t.bytes;
+        if (largest == nullptr || t.bytes > largest->bytes) largest = &t;
     }
     if (modules.empty()) return "This GPU keeps no parameters.";
     const auto most = std::max_element(modules.begin(), modules.end(),
                                        [](auto& a, auto& b) { return a.second < b.second; });
+    const auto share = [all](double bytes) { return percent_text(all > 0 ? bytes / all : 0); };
+    const std::string largest_name(name_of(placed[largest->placement].id));
+    const bool several = largest->bytes < most->second;
     std::string words =
-        sentence("Of ", memory_text(all), " of parameters that ", whose, " keeps, ", most->first, " takes ",
-                 memory_text(most->second), " (", percent_text(all > 0 ? most->second / all : 0), ").");
+        sentence("Of ", memory_text(all), " of parameters that ", whose, " keeps, ",
+                 several ? "the tensors of " : "", most->first, several ? " take " : " takes ",
+                 memory_text(most->second), " (", share(most->second), ")", several ? " together" : "", ".");
+    if (several) words += " The largest one is " + largest_name + ", " + share(largest->bytes) + ".";
     std::string elsewhere;
     for (const Placement& p : placed) {
         const std::string name = module_name(p);
@@ -62,6 +69,29 @@ std::string words_of(const std::vector<Placement>& placed, const std::vector<Sta
     return words;
 }
 
+// Returns the axis whose colour a tensor has: one that cuts it, else one that copies it.
+Axis axis_of(const Placement& p) {
+    for (const Spread spread : {Spread::cut, Spread::copied})
+        for (const Axis a : kCutters)
+            if (p.on(a).size > 1 && p.on(a).spread == spread) return a;
+    return Axis::pp;
+}
+
+// Says what the pictures of these tensors are made of: of hatching only where some are hatched.
+std::string drawn_words(const std::vector<Placement>& placements) {
+    bool cut = false, copied = false;
+    for (const Placement& p : placements) {
+        const Axis axis = axis_of(p);
+        if (axis == Axis::pp) continue;
+        cut = cut || p.on(axis).spread == Spread::cut;
+        copied = copied || p.on(axis).spread == Spread::copied;
+    }
+    std::string out = cut || copied ? "filled: kept here" : "whole on this GPU";
+    if (cut) out += "; solid: cut by the axis of its colour";
+    if (copied) out += "; hatched: others of the axis have the same";
+    return out;
+}
+
 TensorRows rows_of(const Scene& scene, std::int64_t rank) {
     TensorRows out;
     out.table.columns = {{"tensor"},
@@ -69,8 +99,7 @@ TensorRows rows_of(const Scene& scene, std::int64_t rank) {
                          {"on this GPU"},
                          {"layers", Shown::count},
                          {"in all", Shown::plain},
-                         {"filled: kept here; solid: cut by the axis of its colour; hatched: others of the "
-                          "axis have the same"}};
+                         {""}};  // says what is drawn, once that is known
     const Evaluation& e = scene.evaluation;
     if (e.mesh.world <= 0) return out;
     const int stage = std::max(stage_of_rank(e.mesh, rank), 0);
@@ -91,6 +120,7 @@ TensorRows rows_of(const Scene& scene, std::int64_t rank) {
         out.parts.push_back(part_of(scene.plan, e.mesh, p, rank));
         out.tensors.push_back(static_cast<int>(t.placement));
     }
+    out.table.columns.back().title = drawn_words(out.placements);
     if (kinds > 0) {
         out.table.rows.push_back(
             {plural(kinds, "kind", "kinds") + " under 1 % each", "", "", "", memory_text(rest.bytes), ""});
@@ -108,14 +138,6 @@ std::int64_t listed_rank(const Scene& scene) {
     const Memory& memory = scene.evaluation.memory;
     if (memory.stage.empty()) return 0;
     return memory.stage[memory.peak_stage].stage * scene.evaluation.mesh.dense[Axis::pp].stride;
-}
-
-// Returns the axis whose colour a tensor has: one that cuts it, else one that copies it.
-Axis axis_of(const Placement& p) {
-    for (const Spread spread : {Spread::cut, Spread::copied})
-        for (const Axis a : kCutters)
-            if (p.on(a).size > 1 && p.on(a).spread == spread) return a;
-    return Axis::pp;
 }
 
 // Draws a tensor with its cuts; what the GPU keeps of it is filled.

@@ -109,9 +109,15 @@ void draw_waterfall(Ui& ui, Rect room, Scene& scene) {
     const Rect last = row_of(slices.size());
     if (last.bottom() <= room.bottom() + 2) draw_chart_row(ink, at, last, chart, slices.size());
     if (last.bottom() + kTicks > room.bottom() + 2) return;
-    for (const double tick : step_ticks(chart.columns[1].high))
-        ink.canvas.text_in({at.x(chart, 1, tick) - 40, last.bottom(), 80, kTicks}, time_text(tick),
-                           ui.style(11, Tone::secondary), Align::center);
+    const TextStyle style = ui.style(11, Tone::secondary);
+    float free = -1e9f;
+    for (const double tick : step_ticks(chart.columns[1].high)) {
+        const std::string words = time_text(tick);
+        const float w = ink.canvas.text_width(words, style) + 2, from = at.x(chart, 1, tick) - w / 2;
+        if (from < free) continue;
+        ink.canvas.text_in({from, last.bottom(), w, kTicks}, words, style);
+        free = from + w + 8;
+    }
 }
 
 void draw_time(Ui& ui, Rect room, Scene& scene, StepViewState& state) {
@@ -124,8 +130,9 @@ void draw_time(Ui& ui, Rect room, Scene& scene, StepViewState& state) {
         return;
     }
     // In a narrow room the ranges give way to the waterfall; hovering a figure still shows them.
+    constexpr float kRanges = 960;
     const Rect right =
-        room.cut_right(room.w < 640 ? kFiguresBareWidth : std::min(kFiguresWidth, room.w * 0.42f));
+        room.cut_right(room.w < kRanges ? kFiguresBareWidth : std::min(kFiguresWidth, room.w * 0.42f));
     room.cut_right(24);
     draw_waterfall(ui, room, scene);
     draw_figures(ui, right, scene, state.budget);

@@ -214,30 +214,40 @@ void slow_sentence(Line& line, TimelineViewState& state) {
              plain);
 }
 
-// Says which axis the blocks wait for, and which part of the step that is; the mark is that at the blocks'
-// feet. Nothing below 3 % of the step, and nothing that has no room.
-void waits_sentence(Line& line, const ShownTimeline& shown, const Step& step, const TimelineMarks& drawn) {
-    constexpr double kLeast = 0.03;
+// Says what the blocks wait for most, an axis or the host, and which part of the step that is; the mark is
+// that at the blocks' feet. Nothing below `least` of the step, and nothing that has no room.
+void waits_sentence(Line& line, const ShownTimeline& shown, const Step& step, const TimelineMarks& drawn,
+                    double least) {
     constexpr float kMark = 10;
     const auto axis =
         static_cast<GroupKind>(std::ranges::max_element(step.exposed_comm_s) - step.exposed_comm_s.begin());
-    const double waits_s = step.exposed_comm_s[axis];
-    if (waits_s < kLeast * step.time_s) return;
+    const bool host = step.below.starts > step.exposed_comm_s[axis];
+    const double waits_s = host ? step.below.starts : step.exposed_comm_s[axis];
+    if (waits_s < least * step.time_s) return;
     Canvas& c = line.ui.canvas();
+    const Theme& theme = line.ui.theme();
     const TextStyle plain = line.ui.style(13, Tone::secondary);
-    const bool in_blocks = shown.most.axis[axis] > 0 && shown.tail.exposed_s[axis] < waits_s / 2;
-    const std::string who = axis_label(axis) + (in_blocks ? " waits in every block" : " waits at the end");
-    const std::string share = percent(waits_s / step.time_s);
-    const float mark = in_blocks && drawn.has(TimelineMark::waits, axis) ? kMark + 4 : 0;
-    if (c.text_width(who + share, plain) + mark + 16 > line.rest.w) return;
+    const bool in_blocks = host || (shown.most.axis[axis] > 0 && shown.tail.exposed_s[axis] < waits_s / 2);
+    const bool marked = host ? drawn.has(TimelineMark::host) : drawn.has(TimelineMark::waits, axis);
+    const bool one_stage = shown.places.size() == 1;
+    const std::string who = host        ? "waits for the host's launches"
+                            : one_stage ? axis_label(axis) + " waits"
+                            : in_blocks ? axis_label(axis) + " waits in every block"
+                                        : axis_label(axis) + " waits at the end";
+    const std::string share = percent(waits_s / step.time_s) + (one_stage ? " of the step" : "");
+    const float mark = in_blocks && marked ? kMark + 4 : 0;
+    if (c.text_width(who + share, plain) + mark + 20 > line.rest.w) return;
     line.put("·", plain);
     if (mark > 0) {
-        c.rect({line.rest.x, line.rest.center().y + 1, kMark, 4}, color_of(line.ui.theme(), axis));
+        c.rect({line.rest.x, line.rest.center().y + 1, kMark, 4},
+               host ? color_of_part(theme, kHostBound) : color_of(theme, axis));
         line.rest.cut_left(mark);
     }
     line.put(who, plain);
     line.put(share, line.ui.title());
 }
+
+constexpr double kSaid = 0.01, kSaidAxis = 0.03;  // of the step: what is less is not said
 
 void bubble_sentence(Line& line, const Scene& scene, const ShownTimeline& shown, const TimelineMarks& drawn) {
     Ui& ui = line.ui;
@@ -263,17 +273,29 @@ void bubble_sentence(Line& line, const Scene& scene, const ShownTimeline& shown,
     line.put(line.ui.canvas().text_width(more, plain) <= line.rest.w ? more : of, plain);
     if (a != nullptr)
         if (const double by = difference(t.makespan, a->timeline.makespan); by != 0) against(by, time_text);
-    if (of_step) waits_sentence(line, shown, *step, drawn);
+    if (!of_step) return;
+    waits_sentence(line, shown, *step, drawn, kSaidAxis);
+    const std::string uneven = percent(step->uneven_s / step->time_s), words = "· uneven stages";
+    if (step->uneven_s < kSaid * step->time_s) return;
+    if (ui.canvas().text_width(words, plain) + ui.canvas().text_width(uneven, ui.title()) + 12 > line.rest.w)
+        return;
+    line.put(words, plain);
+    line.put(uneven, ui.title());
 }
 
 // Says that micro-batches follow one another, and what becomes of their gradients.
-void one_stage_sentence(Line& line, const Scene& scene, const ScheduleShape& shape) {
+void one_stage_sentence(Line& line, const Scene& scene, const ShownTimeline& shown,
+                        const TimelineMarks& drawn) {
     const TextStyle plain = line.ui.style(13, Tone::secondary);
-    if (shape.microbatches <= 1) return line.put("one micro-batch: no bubble", plain);
-    const std::string all = std::to_string(shape.microbatches) + " micro-batches";
-    const std::array<std::string, 3> wordings{all + " one after another, no bubble", all + ", no bubble",
-                                              "no bubble"};
-    line.put(std::string(wording(line.ui, line.rest.w - 2, wordings, plain)), plain);
+    const ScheduleShape& shape = shown.timeline(scene.evaluation).shape;
+    const std::optional<Step>& step = scene.evaluation.step;
+    const auto waits = [&] {
+        if (step && step->time_s > 0) waits_sentence(line, shown, *step, drawn, kSaid);
+    };
+    if (shape.microbatches <= 1) {
+        line.put("one micro-batch: no bubble", plain);
+        return waits();
+    }
     std::string sums;
     switch (gradient_reduction_of(scene.plan)) {
     case GradientReduction::micro_batch:
@@ -283,8 +305,17 @@ void one_stage_sentence(Line& line, const Scene& scene, const ScheduleShape& sha
     case GradientReduction::step:
     case GradientReduction::by_software: sums = "· their gradients add up, and are reduced once"; break;
     }
-    if (scene.evaluation.mesh.world > 1 && line.ui.canvas().text_width(sums, plain) <= line.rest.w)
-        line.put(sums, plain);
+    if (scene.evaluation.mesh.world <= 1) sums.clear();
+    // Waits and the sum of gradients come first; that micro-batches follow one another takes the rest.
+    constexpr float kWaits = 190;
+    const std::string all = std::to_string(shape.microbatches) + " micro-batches";
+    const std::array<std::string, 3> wordings{all + " one after another, no bubble", all + ", no bubble",
+                                              "no bubble"};
+    const float left = line.rest.w - line.ui.canvas().text_width(sums, plain) - kWaits;
+    const std::string_view words = wording(line.ui, left, wordings, plain);
+    line.put(words.empty() ? wordings.back() : std::string(words), plain);
+    waits();
+    if (!sums.empty() && line.ui.canvas().text_width(sums, plain) <= line.rest.w) line.put(sums, plain);
 }
 
 }  // namespace
@@ -296,7 +327,7 @@ void draw_sentence(Ui& ui, Rect row, const Scene& scene, TimelineViewState& stat
     if (shown.choice.slow.any()) {
         slow_sentence(line, state);
     } else if (shape.devices == 1) {
-        one_stage_sentence(line, scene, shape);
+        one_stage_sentence(line, scene, shown, state.drawn);
         return;
     } else {
         bubble_sentence(line, scene, shown, state.drawn);

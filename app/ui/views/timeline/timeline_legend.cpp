@@ -24,6 +24,7 @@ void add_parts_of_blocks(const ShownTimeline& shown, const RowParts& row, double
             if (bar * shown.most.axis[k] >= kLeastStrip_px) out.add(TimelineMark::waits, k);
         if (bar * shown.most.slowed >= kLeastStrip_px) out.add(TimelineMark::slowed);
         if (bar * shown.most.recomputed >= kLeastStrip_px) out.add(TimelineMark::again);
+        if (bar * shown.most.host >= kLeastStrip_px) out.add(TimelineMark::host);
     }
     if (row.hidden.sum() > 0)
         for (const GroupKind k : all_of<GroupKind>())
@@ -88,6 +89,7 @@ class TimelineLegend {
                     c_.pattern(box, Pattern::cross_hatched, theme_.window.alpha(0.35f));
                 });
         plain(TimelineMark::slowed, "slowed by traffic", color_of_part(theme_, kSlowed));
+        plain(TimelineMark::host, "waits for the host's launches", color_of_part(theme_, kHostBound));
         for (const GroupKind k : all_of<GroupKind>())
             if (marks_.has(TimelineMark::hides, k))
                 lines_.item(axis_label(k) + ", hidden", [&](Rect box) {
@@ -98,7 +100,7 @@ class TimelineLegend {
             c_.rect({box.x, box.y + 2, box.w, 2}, color);
             for (const float x : {0.0f, 4.0f, 8.0f}) c_.rect({box.x + x, box.y + 6, 2, 2}, color);
         });
-        plain(TimelineMark::optimizer, "optimizer", theme_.memory[2]);
+        plain(TimelineMark::optimizer, "optimizer", color_of_part(theme_, kOptimizer));
         hatched(TimelineMark::stragglers, "stragglers", Pattern::cross_hatched, 0.6f);
         hatched(TimelineMark::idle, "idle", kIdlePattern, kIdleStrength);
         hatched(TimelineMark::slow_stage, "waits because of the slow stage", Pattern::hatched, 0.9f);

@@ -42,7 +42,8 @@ std::vector<TailPart> tail_parts(const Theme& theme, const StepTail& tail, const
     };
     put(name_of(kSlowed.part), color_of_part(theme, kSlowed), tail.slowed_s, TimelineMark::slowed,
         fades.work);
-    put("optimizer", theme.memory[2], tail.optimizer_s, TimelineMark::optimizer, fades.optimizer);
+    put("optimizer", color_of_part(theme, kOptimizer), tail.optimizer_s, TimelineMark::optimizer,
+        fades.optimizer);
     put("stragglers", theme.bad, tail.straggler_s, TimelineMark::stragglers, fades.stragglers);
     return parts;
 }
@@ -136,7 +137,7 @@ TimelineMarks draw_tail(Ui& ui, const StepTail& tail, double from_s, Rect plot, 
         if (r.w < kLeastMark_px || r.x > plot.right() || r.right() < plot.x) continue;
         part.mark_in(drawn);
         const float strength = part.faded ? 0.35f : 1;
-        c.rect(r, part.color.alpha(0.22f * strength));
+        c.rect(r, part.color.alpha((part.hatched() ? 0.22f : 1.0f) * strength));
         if (part.hatched()) c.pattern(r, Pattern::cross_hatched, part.color.alpha(0.6f * strength));
         if (ui.hovers(r))
             ui.tooltip(

@@ -425,6 +425,10 @@ BlockShares block_shares(const ShownTimeline& shown, int chunks, int device, con
         ((forward ? shown.exposed[f].slowed.forward : 0) + (backward ? shown.exposed[b].slowed.backward : 0))
         / takes);
     if (backward) s.recomputed = static_cast<float>(shown.exposed[b].recompute / takes);
+    double host = forward ? shown.exposed[f].host.forward : 0;
+    if (backward) host += shown.exposed[b].host.input_grad;
+    if (backward && op.kind != OpKind::I) host += shown.exposed[b].host.weight_grad;
+    s.host = static_cast<float>(host / takes);
     return s;
 }
 
@@ -449,6 +453,7 @@ void RowPainter::strips(Rect r, const BlockShares& s, bool own) {
         ui_.canvas().rect(r.cut_bottom(h), faded(color, own && !fades.work));
     };
     strip(whole * s.slowed, TimelineMark::slowed, color_of_part(ui_.theme(), kSlowed));
+    strip(whole * s.host, TimelineMark::host, color_of_part(ui_.theme(), kHostBound));
     strip(whole * s.recomputed, TimelineMark::again, recompute_color(ui_.theme()));
 }
 
@@ -587,6 +592,8 @@ void RowPainter::run(Rect row, int device, const Block& b, float x0, float x1) {
     }
     const float slowed = share(b.work.forward) * forth.slowed + share(b.work.backward) * back.slowed;
     work(strip(slowed), color_of_part(theme, kSlowed), TimelineMark::slowed);
+    const float host = share(b.work.forward) * forth.host + share(b.work.backward) * back.host;
+    work(strip(host), color_of_part(theme, kHostBound), TimelineMark::host);
     if (lane.h > 0)
         ui_.canvas().rect({x0, lane.y + 1, width, lane.h - 1},
                           color_of(ui_.theme(), GroupKind::pp).alpha(0.3f * strength));
@@ -738,6 +745,7 @@ void find_largest(const Timeline& t, ShownTimeline& out) {
                     out.most.axis[k] = std::max(out.most.axis[k], s.axis[k]);
                 out.most.slowed = std::max(out.most.slowed, s.slowed);
                 out.most.recomputed = std::max(out.most.recomputed, s.recomputed);
+                out.most.host = std::max(out.most.host, s.host);
             }
 }
 

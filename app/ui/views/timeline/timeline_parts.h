@@ -48,8 +48,10 @@ struct FadedParts {
     EnumArray<GroupKind, bool> axis{};
 };
 // A part of the step after the pipeline: an axis' exposed time (hatched), the optimizer, stragglers.
-// Its color is that of compute slowed by traffic.
+// Parts of the step that have the colors of the view Step.
+inline constexpr StepSlice kOptimizer{StepPart::optimizer, GroupKind::tp, 0, 0};
 inline constexpr StepSlice kSlowed{StepPart::slowed, GroupKind::tp, 0, 0};
+inline constexpr StepSlice kHostBound{StepPart::starts, GroupKind::tp, 0, 0};
 
 struct TailPart {
     std::string name;

@@ -442,7 +442,8 @@ Effects draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineVi
     state.scroll = held_between(state.scroll, 0.0f, content - areas.plot.h);
     play(ui, whole, state);
     const bool zoomed = state.to_s > state.from_s;
-    const TimeScale all{state.from_s, zoomed ? state.to_s : ui.kept_scale("timeline.end", whole), areas.plot};
+    const double end_s = std::max(ui.kept_scale("timeline.end", whole), scene.axis_s);
+    const TimeScale all{state.from_s, zoomed ? state.to_s : end_s, areas.plot};
     std::vector<TimeScale> shown{all};
     const TimelineMarks drawn_before = std::exchange(state.drawn, {});
     if (const std::optional<TimelineWindows> windows = state.windows) {
@@ -451,8 +452,10 @@ Effects draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineVi
     } else if (!draw_window(ui, areas, all, 0, whole, state.blocks, scene, state)) {
         state.hovered = -1;
     }
-    if (const auto was = zoomed ? std::nullopt : ui.before("timeline.end"))
-        draw_moved_end(ui, *was, whole, all);
+    std::optional<double> was_s = ui.before("timeline.end");
+    if (!was_s && scene.outlines_pinned && scene.pinned != nullptr && scene.pinned->step)
+        was_s = scene.pinned->step->time_s;
+    if (was_s && !zoomed) draw_moved_end(ui, *was_s, whole, all);
     if (second) draw_second(ui, areas.second, areas.labels.w, scene, state, all.from_s, all.to_s);
     const RowPlace rows{areas.plot, areas.row_h, state.scroll};
     if (!files.empty()) {

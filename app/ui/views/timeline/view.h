@@ -34,9 +34,9 @@ struct TimelineChoice {
 // forward.
 struct BlockShares {
     EnumArray<GroupKind, float> axis{};
-    float slowed = 0, recomputed = 0;
+    float slowed = 0, recomputed = 0, host = 0;
     [[nodiscard]] float sum() const {
-        float all = slowed + recomputed;
+        float all = slowed + recomputed + host;
         for (const float x : axis) all += x;
         return all;
     }
@@ -51,6 +51,7 @@ enum class TimelineMark : std::uint8_t {
     pair,
     again,  // a forward that is recomputed
     slowed,
+    host,  // waits for its launches
     optimizer,
     stragglers,
     idle,

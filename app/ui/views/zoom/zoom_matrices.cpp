@@ -406,7 +406,8 @@ std::string holders_of(const Scene& scene, const Nest& nest, int tensor, const N
     }
     std::string axes = whole + (whole.empty() || part.empty() ? "" : " × ") + part;
     if (parameter_copies_of(nest.plan, nest.mesh).stage_across)
-        axes += axes.empty() ? "the stage across" : ", and as many of the stage across";
+        axes += axes.empty() ? "the stage that mirrors it (DualPipe)"
+                             : " here, and as many on the stage that mirrors it (DualPipe)";
     const std::string zero = data ? " (ZeRO-" + std::to_string(scene.plan.layout.zero) + ")" : "";
     return "The same on " + thousands(piece.copies) + " GPUs: " + axes + zero;
 }
