@@ -135,11 +135,14 @@ PlanVerdict verdict_of(const Evaluation& e) {
     }
     out.reason = reason_of(e.memory, *out.fit);
     if (!e.step) return out;
-    if (const auto loss = largest_loss(*e.step))
-        out.sentence += " Largest loss to mend: " + loss_name(*loss) + ", "
-                        + percent_text(loss->time_s / e.step->time_s, Zeros::kept) + " of the step.";
-    else
+    constexpr double kLittle = 0.03;  // of the step
+    if (const auto loss = largest_loss(*e.step)) {
+        const double share = loss->time_s / e.step->time_s;
+        out.sentence += (share < kLittle ? " Little is left to mend: " : " Largest loss to mend: ")
+                        + loss_name(*loss) + ", " + percent_text(share, Zeros::kept) + " of the step.";
+    } else {
         out.sentence += " No loss that another layout could mend is above 1 % of the step.";
+    }
     return out;
 }
 

@@ -321,10 +321,10 @@ TEST_CASE("how far one came in a course is kept between runs, and gone on with")
     CHECK(says(d, "You came to step 3: go on there"));
     REQUIRE(d.click("lesson.continue"));
     CHECK(l.step == 2);
-    CHECK(summary_of(l) == "1 of 14 questions right; 0 of 4 tasks done");
+    CHECK(summary_of(l) == "1 of 15 questions right; 0 of 4 tasks done");
     run_command(d, "results of the tasks");
     CHECK(says(d, "The map in 40 minutes"));
-    CHECK(says(d, "1 of 14 questions right"));  // a task is no question
+    CHECK(says(d, "1 of 15 questions right"));  // a task is no question
 }
 
 TEST_CASE("a task's hints are about the plan that it begins with") {

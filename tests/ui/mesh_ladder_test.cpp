@@ -69,7 +69,7 @@ TEST_CASE(
         CHECK(l.extent.x <= room.x + 0.5f);
         CHECK(l.extent.y <= room.y + 0.5f);
         CellGrid cells = seen(l, {}, {0, 0, room.x, room.y});
-        merge_small_cells(l, cells);
+        merge_small_cells(l, cells, 1);
         const CellGrid::Level& nodes = cells.level[1];
         // A cell is large enough, or it touches the one below it.
         CHECK((cells.cell.y >= 3 || cells.cell.y >= nodes.pitch_y - 1e-3f));

@@ -472,7 +472,7 @@ void draw_box(Ui& ui, Rect box, const LayerStep& s, int index, const std::string
         return t;
     }();
     const std::string_view brief = brief_name(s);
-    if (c.text_width(label, style) <= box.w - 2)
+    if (c.text_width(label, style) <= box.w - 6)
         c.text_in(box, label, style, Align::center);
     else if (c.text_width(brief, style) <= box.w - 1)
         c.text_in(box, brief, style, Align::center);

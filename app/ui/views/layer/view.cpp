@@ -115,7 +115,7 @@ std::string layer_sentence(const ShownLayer& shown, const Scene& scene) {
     };
     std::vector<Talk> talks;
     for (const LayerStep& s : shown.list.steps) {
-        if (!is_collective(s.op) || s.block == LayerBlock::weights) continue;
+        if (!is_collective(s.op) || s.per_step) continue;
         auto at = std::ranges::find(talks, s.group, &Talk::group);
         if (at == talks.end()) at = talks.insert(at, {s.group});
         (s.phase == LayerPass::forward ? at->forward : at->back) += s.calls;

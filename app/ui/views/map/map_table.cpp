@@ -166,7 +166,7 @@ void crosses_cell(Ui& ui, Rect cell, const MapRow& r, const Cluster& cluster) {
     const std::string part = bytes_that_cross(r);
     const bool under = !part.empty() && cell.h >= 32;
     const float w = std::min(cell.w, 88.0f), y = cell.center().y;
-    const Rect badge = under ? Rect{cell.x, y - 17, w, 17} : Rect{cell.x, y - 10, w, 20};
+    const Rect badge = under ? Rect{cell.x, y - 15, w, 15} : Rect{cell.x, y - 10, w, 20};
     if (under) ui.canvas().text_in({cell.x, y + 1, w, 15}, part, ui.small(), Align::center);
     if (r.tier < 0) {
         ui.canvas().text_in(cell, r.verdict == Verdict::off ? "off" : "with tp", ui.small());
@@ -425,7 +425,7 @@ Id draw_row(Ui& ui, Rect row, std::size_t place, const TableLook& look, bool pic
         if (k == axis)
             axis_cell(ui, cell, r, state, look.width[cuts] <= 0 && !look.one_line);
         else if (k == verdict)
-            verdict_cell(ui, cell, r, look.width[reach] <= 0);
+            verdict_cell(ui, cell, r, look.width[reach] <= 0 && !look.one_line);
         else
             plain_cell(ui, k, cell, r, scene.plan.cluster);
     });

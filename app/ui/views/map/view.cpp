@@ -82,9 +82,9 @@ std::string cost_sentence(const Scene& scene, const std::vector<MapRow>& rows) {
     const MapRow& most = rows[costliest_row(rows)];
     const std::string name(words_of(most.id).key);
     if (scene.evaluation.mesh.world <= 1) return "One GPU: no axis is on, nothing is sent.";
-    if (most.verdict == Verdict::costly) return "Most is lost to " + name + ": " + most.reason + ".";
+    if (most.verdict == Verdict::costly) return "Of the axes " + name + " costs most: " + most.reason + ".";
     if (most.cost_s() <= 0 || !scene.evaluation.step) return "No axis costs the step anything here.";
-    return "No axis is costly here; most is lost to " + name + ", "
+    return "No axis is costly here; " + name + " costs most of them, "
            + percent(most.cost_s() / scene.evaluation.step->time_s) + " of the step.";
 }
 

@@ -225,9 +225,11 @@ bool draw_head(Ui& ui, Rect head_row, Rect& room, const Scene& scene, const Stag
     const Memory& m = scene.evaluation.memory;
     Canvas& c = ui.canvas();
     const TextStyle plain = ui.style(13, Tone::secondary);
-    const std::string whose =
-        m.stage.size() > 1 ? "fullest: stage " + std::to_string(m.peak_stage) + ", " : "each GPU: ";
-    std::string figure = memory_text(peak.total()) + " of " + memory_text(m.hbm);
+    std::string whose = words_of(fullest_stages(m), m);  // "Stages 1 to 7", "Every GPU"
+    whose[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(whose[0])));
+    whose = whose == "every GPU" ? "each GPU: " : "fullest: " + whose + ", ";
+    const std::string fit = m.fit() == MemoryFit::no ? "" : ", which " + std::string(name_of(m.fit()));
+    std::string figure = memory_text(peak.total()) + " of " + memory_text(m.hbm) + fit;
     const std::string over = m.fits() ? "" : overflow_text(m, peak);
     TextStyle bold = ui.title();
     if (m.fit() != MemoryFit::yes) bold.color = color_of(ui.theme(), m.fit());

@@ -40,8 +40,8 @@ void color_by_groups(const Theme& theme, const Scene& scene, CellGrid& grid);
 // Hides the groups: every cell is the same.
 void color_plainly(Color color, CellGrid& grid);
 // If cells are smaller than kLeastGpuCell, one cell stands for a node; those of nodes below kLeastNodeCell
-// stand joined.
-void merge_small_cells(const MeshLayout& layout, CellGrid& grid);
+// stand joined; larger ones have gaps of at least a pixel, of which `scale` are in a logical one.
+void merge_small_cells(const MeshLayout& layout, CellGrid& grid, float scale);
 
 // Draws the groups that wait for a lost node, and the node.
 void draw_failure(Ui& ui, const Scene& scene, std::int64_t node, std::int64_t node_size,

@@ -391,7 +391,7 @@ void draw_figure_cells(Ui& ui, const MeshPlace& m, const Scene& scene, MeshViewS
     Canvas& c = ui.canvas();
     CellGrid cells = m.grid;
     cells.count = static_cast<std::int32_t>(std::min<std::int64_t>(mesh.world, cells.count));
-    merge_small_cells(m.layout, cells);
+    merge_small_cells(m.layout, cells, c.scale());
     color_plainly(pale_cell(ui.theme()), cells);
     if (repeats_by_stage(values, mesh, cells.step)) {
         color_by_stage(ui.theme(), values, mesh, range, cells);

@@ -146,7 +146,7 @@ void draw_pod(Ui& ui, const Scene& scene, MeshViewState& state, const Period& pe
     const HighlightedGroups highlighted = chosen_groups(theme, scene);
     CellGrid cells = grid;
     cells.count = static_cast<std::int32_t>(pod.ranks);
-    merge_small_cells(layout, cells);
+    merge_small_cells(layout, cells, c.scale());
     if (highlighted.shown) {
         draw_quiet_cells(c, theme, highlighted, cells);
     } else {

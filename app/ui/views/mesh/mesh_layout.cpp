@@ -633,7 +633,7 @@ void draw_failure(Ui& ui, const Scene& scene, std::int64_t node, std::int64_t no
     draw_large_enough(c, lost);
 }
 
-void merge_small_cells(const MeshLayout& layout, CellGrid& grid) {
+void merge_small_cells(const MeshLayout& layout, CellGrid& grid, float scale) {
     if (layout.node.size <= 1 || (grid.cell.x >= kLeastGpuCell && grid.cell.y >= kLeastGpuCell)) return;
     const float zoom = grid.cell.x / layout.grid.cell.x;
     grid.step = static_cast<std::int32_t>(layout.node.size);
@@ -643,8 +643,15 @@ void merge_small_cells(const MeshLayout& layout, CellGrid& grid) {
     // Nodes too small to be seen one by one are drawn without gaps: first the rows, then the columns.
     // An edge in the middle of a pixel would leave that pixel to neither of two cells.
     constexpr float kOffMiddle = 1.0f / 64;
-    if (grid.cell.y < kLeastNodeCell.y) grid.cell.y += layout.node_gap.y * zoom, grid.origin.y -= kOffMiddle;
-    if (grid.cell.x < kLeastNodeCell.x) grid.cell.x += layout.node_gap.x * zoom, grid.origin.x -= kOffMiddle;
+    // Larger ones have a gap of at least a pixel, which no place of its edges can lose.
+    const auto part = [&](float& cell, float& origin, float gap, float least) {
+        if (cell < least)
+            cell += gap, origin -= kOffMiddle;
+        else
+            cell -= std::max(0.0f, (1 + kOffMiddle) / scale - gap);
+    };
+    part(grid.cell.y, grid.origin.y, layout.node_gap.y * zoom, kLeastNodeCell.y);
+    part(grid.cell.x, grid.origin.x, layout.node_gap.x * zoom, kLeastNodeCell.x);
 }
 
 namespace {

@@ -160,7 +160,7 @@ void draw_ground(Ui& ui, const MeshPlace& m, const Scene& scene, MeshViewState& 
     if (!drawn.still()) return;
     const CellGrid grid = colored(theme, m, scene, drawn);
     CellGrid cells = grid;
-    merge_small_cells(m.layout, cells);
+    merge_small_cells(m.layout, cells, ui.canvas().scale());
     if (drawn.highlighted.shown)
         draw_quiet_cells(c, theme, drawn.highlighted, cells);
     else
@@ -184,7 +184,7 @@ void draw_over(Ui& ui, const MeshPlace& m, const Scene& scene, const MeshViewSta
     const Theme& theme = ui.theme();
     const CellGrid grid = colored(theme, m, scene, drawn);
     CellGrid cells = grid;
-    merge_small_cells(m.layout, cells);
+    merge_small_cells(m.layout, cells, c.scale());
     if (!drawn.still()) {
         c.cells(cells);
         if (!drawn.plain) draw_missing_cells(c, theme, m, scene);
@@ -497,7 +497,7 @@ void draw_missing_cells(Canvas& c, const Theme& theme, const MeshPlace& m, const
     if (world <= gpus || !shows_groups(scene)) return;
     CellGrid missing = m.grid;
     missing.count = static_cast<std::int32_t>(world - gpus);
-    merge_small_cells(m.layout, missing);
+    merge_small_cells(m.layout, missing, c.scale());
     missing.first = static_cast<std::int32_t>(gpus / missing.step * missing.step);
     color_plainly(mix(theme.window, theme.bad, 0.3f), missing);
     c.cells(missing);
@@ -506,7 +506,7 @@ void draw_missing_cells(Canvas& c, const Theme& theme, const MeshPlace& m, const
 void draw_idle_cells(Canvas& c, const Theme& theme, const MeshPlace& m, const Scene& scene) {
     if (scene.evaluation.mesh.world >= scene.plan.cluster.gpus) return;
     CellGrid idle = m.grid;
-    merge_small_cells(m.layout, idle);
+    merge_small_cells(m.layout, idle, c.scale());
     color_plainly(mix(theme.window, theme.hairline, 0.7f), idle);
     c.cells(idle);
 }
@@ -542,7 +542,7 @@ void draw_still_mesh(Ui& ui, Rect room, const Scene& scene) {
         color_plainly(mix(theme.window, theme.secondary, 0.3f), cells);
     if (highlighted.shown) color_plainly(highlighted.quiet, cells);
     const CellGrid colored = cells;
-    merge_small_cells(layout, cells);
+    merge_small_cells(layout, cells, c.scale());
     if (highlighted.shown)
         draw_quiet_cells(c, theme, highlighted, cells);
     else

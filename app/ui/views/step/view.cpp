@@ -8,6 +8,7 @@
 #include "app/ui/scene/scene.h"
 #include "core/base/number.h"
 #include "core/base/text.h"
+#include "core/explain/verdict.h"
 #include "core/plan/names.h"
 #include "core/plan/problem.h"
 #include "core/plan/software.h"
@@ -282,15 +283,19 @@ std::optional<PlanEdit> draw_part(Ui& ui, Rect room, Scene& scene, StepViewState
     }
 }
 
-// Names the two largest parts of what is no useful work.
+// Names the largest part of what is no useful work, and the largest that the plan can mend, which is the
+// verdict's.
 std::string most_to_win_back(const Step& s) {
     std::vector<StepSlice> lost = waterfall(s);
     std::erase_if(lost, [](const StepSlice& x) { return x.part == StepPart::ideal; });
-    std::ranges::stable_sort(lost, std::ranges::greater(), &StepSlice::time_s);
-    std::string out;
-    for (std::size_t i = 0; i < std::min<std::size_t>(2, lost.size()); ++i)
-        out += (i == 0 ? " Most to win back: " : ", ") + label_of(lost[i]) + " " + time_text(lost[i].time_s);
-    return out.empty() ? out : out + ".";
+    if (lost.empty()) return {};
+    const StepSlice& most = *std::ranges::max_element(lost, {}, &StepSlice::time_s);
+    const auto words = [](const StepSlice& x) { return label_of(x) + ", " + time_text(x.time_s); };
+    const std::optional<StepSlice> mended = largest_loss(s);
+    std::string out = " Most is lost to " + words(most);
+    if (mended && (mended->part != most.part || mended->group != most.group))
+        out += "; of what the plan can mend to " + words(*mended);
+    return out + ".";
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include "app/ui/kit/data_table.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/views/zoom/view.h"
+#include "core/base/text.h"
+#include "core/mesh/mesh.h"
 #include "core/plan/names.h"
 
 #include <algorithm>
@@ -387,11 +389,20 @@ std::string sentence_of(const Nest& nest, const NestChildren& layers, std::int64
     return begin + parts_words(parts) + what + (parts == 1 && !is_dealt(p) ? ", whole" : "") + end;
 }
 
+// Returns " (0, 4)" of the ranks that keep the same part, where one axis has them all and they are few.
+std::string ranks_of(const Scene& scene, GroupKind kind, const NestPiece& piece, std::int64_t rank) {
+    constexpr std::int64_t kFew = 4;
+    if (piece.copies > kFew || scene.evaluation.groups[kind].degree != piece.copies) return {};
+    const std::vector<std::int64_t> ranks = group_members(scene.evaluation.mesh, kind, rank);
+    return " (" + join(ranks, ", ", [](std::int64_t r) { return thousands(r); }) + ")";
+}
+
 // Says who keeps the same part: "The same on 128 GPUs: all of dp_shard (ZeRO-2)".
-std::string holders_of(const Scene& scene, const Nest& nest, int tensor, const NestPiece& piece) {
+std::string holders_of(const Scene& scene, const Nest& nest, int tensor, const NestPiece& piece,
+                       std::int64_t rank) {
     const Placement& kept = nest.kept[tensor];
     if (piece.copies <= 1) return "No other GPU keeps it.";
-    std::string whole, part;
+    std::string whole, part, ranks;
     bool data = false;
     for (const Axis axis : {Axis::dp_replicate, Axis::dp_shard, Axis::cp, Axis::ep, Axis::tp}) {
         const AxisPlacement& on = kept.on(axis);
@@ -403,13 +414,14 @@ std::string holders_of(const Scene& scene, const Nest& nest, int tensor, const N
             part = thousands(on.copies()) + " of " + name;
         else if (!whole.ends_with(name))
             whole += (whole.empty() ? "all of " : " × ") + name;
+        if (!kept.expert && ranks.empty()) ranks = ranks_of(scene, group_of(axis), piece, rank);
     }
     std::string axes = whole + (whole.empty() || part.empty() ? "" : " × ") + part;
     if (parameter_copies_of(nest.plan, nest.mesh).stage_across)
         axes += axes.empty() ? "the stage that mirrors it (DualPipe)"
                              : " here, and as many on the stage that mirrors it (DualPipe)";
     const std::string zero = data ? " (ZeRO-" + std::to_string(scene.plan.layout.zero) + ")" : "";
-    return "The same on " + thousands(piece.copies) + " GPUs: " + axes + zero;
+    return "The same on " + thousands(piece.copies) + " GPUs" + ranks + ": " + axes + zero;
 }
 
 // Says what the cut means while the layer runs.
@@ -436,14 +448,15 @@ ZoomFacts zoom_facts(const Scene& scene, const Nest& nest, const NestChildren& l
     f.sentence = sentence_of(nest, layers, rank, item, tensor);
     const Placement& p = nest.tensors[tensor];
     const std::string dtype(name_of(scene.plan.training.parameters));
-    f.tensor.push_back(memory_text(f.piece.part.bytes) + " in " + dtype);
     if (is_sharded(f.piece)) {
-        f.tensor.front() += " while the layer runs";
-        f.tensor.push_back("kept between steps: " + memory_text(f.piece.kept.bytes) + ", 1 part in "
+        f.tensor.push_back(memory_text(f.piece.kept.bytes) + " in " + dtype + " kept, 1 part in "
                            + thousands(f.piece.parts) + " of the whole");
+        f.tensor.push_back("while the layer runs: " + memory_text(f.piece.part.bytes));
+    } else {
+        f.tensor.push_back(memory_text(f.piece.part.bytes) + " in " + dtype);
     }
     f.tensor.push_back(cut_words(scene, p));
-    f.tensor.push_back(holders_of(scene, nest, tensor, f.piece));
+    f.tensor.push_back(holders_of(scene, nest, tensor, f.piece, rank));
     return f;
 }
 
