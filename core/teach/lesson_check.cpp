@@ -1,6 +1,7 @@
 // Says of a lesson what its author cannot read off the text: a task that is met before anybody acts, a sample
 // solution that does not meet it, goals that exclude each other, words that say what is to be guessed.
 #include "core/advice/advice.h"
+#include "core/base/files.h"
 #include "core/base/text.h"
 #include "core/teach/hand_in.h"
 #include "core/teach/lesson.h"

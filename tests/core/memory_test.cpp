@@ -2,6 +2,7 @@
 #include "core/io/presets.h"
 #include "core/pipeline/stages.h"
 #include "tests/core/memory_plans.h"
+#include "tests/core/shipped.h"
 #include "tests/near.h"
 
 #include <algorithm>
