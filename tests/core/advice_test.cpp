@@ -1,4 +1,5 @@
 // Tests advice: the weakness of a valid plan, and the fix that mends it.
+#include "tests/core/shipped.h"
 #include "valid_plan.h"
 
 #include "core/advice/advice.h"
