@@ -81,7 +81,7 @@ std::string waits_text(double time_s) {
 // Says why the step waits for a call; of one that is hidden in part, for how much of it.
 std::string because_words(const Operation& o) {
     constexpr double kWhole = 0.95;
-    const std::string words(words_of(o.waits_because));
+    std::string words(words_of(o.waits_because));
     if (words.empty() || o.exposed_s >= kWhole * o.time_s) return words;
     return time_text(o.exposed_s) + " of it: " + words;
 }

@@ -80,12 +80,12 @@ void draw_zoom(Ui& ui, Rect head_row, Rect room, Scene& scene, ZoomViewState& st
 
 // Lays out all columns of this frame; `amount` is from 0 to 1, how far a flight has come.
 void lay_columns(Ui& ui, Rect room, ZoomViewState& s, double amount);
-// `hovered` is the column under the mouse and its box, or -1.
+// `under` is the column under the mouse and its box, or -1.
 struct ZoomUnder {
     int column = -1;
     std::int64_t box = -1;  // a box of the grid, an index into `matrices`
 };
-void draw_columns(Ui& ui, const Scene& scene, const ZoomViewState& s, ZoomUnder hovered);
+void draw_columns(Ui& ui, const Scene& scene, const ZoomViewState& s, ZoomUnder under);
 // Returns the name of what is taken in a column: "replica 3", "rank 5", "layer 31", "attention.q".
 [[nodiscard]] std::string taken_name(const ZoomViewState& s, std::size_t column);
 // Returns the colour of the axis that cuts a level of the mesh; the text's where no axis does.
