@@ -135,19 +135,8 @@ class CurveView {
     bool move_point(std::size_t i) {
         const Rect column{edge(i), area_.y, edge(i + 1) - edge(i), area_.h};
         const Hit hit = ui_.area("lesson.point", column, i);
-        double value = points_[i];
-        if (hit.held) value = static_cast<double>((area_.bottom() - ui_.frame().mouse.y) / area_.h) * end_;
-        if (hit.focused) {
-            const double by = end_ / (ui_.frame().shift ? kCoarseSteps : kFineSteps);
-            if (pressed({.key = Key::up, .shift = ui_.frame().shift}, true)) value += by;
-            if (pressed({.key = Key::down, .shift = ui_.frame().shift}, true)) value -= by;
-        }
-        if (value != points_[i]) {
-            points_[i] = std::clamp(value, 0.0, end_);
-            state_.typed.clear();
-            for (const double p : points_)
-                state_.typed += (state_.typed.empty() ? "" : ", ") + three_digits(p);
-        }
+        const double under = static_cast<double>((area_.bottom() - ui_.frame().mouse.y) / area_.h) * end_;
+        move_drawn_point(ui_, hit, under, end_, i, points_, state_);
         return hit.focused || hit.held || hit.hovered;
     }
 

@@ -128,18 +128,8 @@ void move_point(Ui& ui, const CurvePlot& plot, std::size_t i, std::vector<double
     const Vec2 at = plot.at(i, points[i]);
     const float half = (plot.box.w - 2 * kSide) / static_cast<float>(plot.points - 1) / 2;
     const Hit hit = ui.area("lesson.point", {at.x - half, plot.box.y, 2 * half, plot.box.h}, i);
-    double value = points[i];
-    if (hit.held) value = plot.value_at(ui.frame().mouse.y);
-    if (hit.focused) {
-        const double by = plot.end / (ui.frame().shift ? kCoarseSteps : kFineSteps);
-        if (pressed({.key = Key::up, .shift = ui.frame().shift}, true)) value += by;
-        if (pressed({.key = Key::down, .shift = ui.frame().shift}, true)) value -= by;
-        ui.canvas().ring(at, kPoint + 4, ui.theme().text, 1);
-    }
-    if (value == points[i]) return;
-    points[i] = std::clamp(value, 0.0, plot.end);
-    state.typed.clear();
-    for (const double p : points) state.typed += (state.typed.empty() ? "" : ", ") + three_digits(p);
+    move_drawn_point(ui, hit, plot.value_at(ui.frame().mouse.y), plot.end, i, points, state);
+    if (hit.focused) ui.canvas().ring(at, kPoint + 4, ui.theme().text, 1);
 }
 
 void draw_axes(Ui& ui, const CurvePlot& plot, Rect labels, const LessonQuestion& q, const Solution& s) {
@@ -184,6 +174,20 @@ Color color_of_curve(const Theme& theme, const LessonQuestion& q) {
 }
 
 }  // namespace
+
+void move_drawn_point(Ui& ui, const Hit& hit, double under_mouse, double end, std::size_t i,
+                      std::vector<double>& points, StepState& state) {
+    double value = hit.held ? under_mouse : points[i];
+    if (hit.focused) {
+        const double by = end / (ui.frame().shift ? kCoarseSteps : kFineSteps);
+        if (pressed({.key = Key::up, .shift = ui.frame().shift}, true)) value += by;
+        if (pressed({.key = Key::down, .shift = ui.frame().shift}, true)) value -= by;
+    }
+    if (value == points[i]) return;
+    points[i] = std::clamp(value, 0.0, end);
+    state.typed.clear();
+    for (const double p : points) state.typed += (state.typed.empty() ? "" : ", ") + three_digits(p);
+}
 
 std::vector<double> drawn_points(const LessonQuestion& q, const Solution& s, const StepState& state,
                                  double end) {

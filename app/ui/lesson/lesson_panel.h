@@ -73,6 +73,10 @@ float draw_curve(Ui& ui, Rect room, LessonSession& session, bool draw = true);
 // given.
 [[nodiscard]] std::vector<double> drawn_points(const LessonQuestion& question, const Solution& solution,
                                                const StepState& state, double end);
+// Moves point `i` by the mouse, which lies over the value `under_mouse`, or by the arrows while it has the
+// keyboard, and writes all points as they would be typed.
+void move_drawn_point(Ui& ui, const Hit& hit, double under_mouse, double end, std::size_t i,
+                      std::vector<double>& points, StepState& state);
 // Draws the same in the place of the view that will show it, over all of its room: the scale is that of the
 // answer from the question on.
 void draw_curve_view(Ui& ui, Rect room, LessonSession& session);

@@ -119,7 +119,7 @@ std::string layer_sentence(const ShownLayer& shown, const Scene& scene) {
         auto at = std::ranges::find(talks, s.group, &Talk::group);
         if (at == talks.end()) at = talks.insert(at, {s.group});
         (s.phase == LayerPass::forward ? at->forward : at->back) += s.calls;
-        at->time_s += s.calls * s.time_s;
+        at->time_s += s.time_s;
     }
     if (talks.empty()) return out + "; inside of it no GPU needs another one.";
     for (const Talk& talk : talks)
