@@ -6,11 +6,14 @@
 #include "app/ui/views/table.h"
 #include "core/base/files.h"
 #include "core/base/text.h"
+#include "core/plan/names.h"
 
 #include <algorithm>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <tuple>
+#include <utility>
 
 namespace pentamesh::cli {
 namespace {
@@ -54,7 +57,7 @@ fs::path write_course_page(const fs::path& data_folder, const fs::path& course, 
 }
 
 struct LessonOptions {
-    std::string file, course, output, web, plan = "llama-3.1-405b-16k";
+    std::string file, course, output, web, plan = "llama-3.1-405b-16k", software;
     bool html = false, pdf = false, queries = false;
 };
 
@@ -114,7 +117,8 @@ int lesson(const Context& context, const LessonOptions& options) {
                                            : find_lesson(lessons / "courses", options.course, "course");
     note_input(file.string());
     static_cast<void>(read_file(file));  // one that cannot be read is no lesson with mistakes
-    const ParsedLesson read = ui::read_lesson(file, &context.presets);
+    ParsedLesson read = ui::read_lesson(file, &context.presets);
+    read.lesson.software = parse_name<Software>(options.software);
     for (const LessonError& e : read.errors)
         say_error(file.string() + ":" + std::to_string(e.line) + ": " + e.message);
     if (!read.errors.empty()) return 1;
@@ -155,6 +159,11 @@ void add_lesson(Options& app, Context& context) {
     app.add_option("--plan", options.plan, "the plan of steps that open none")
         .type_name("PLAN")
         .show_default();
+    std::vector<std::string> software;
+    for (const RoomSoftware& r : kRoomSoftware) software.emplace_back(name_of(r.software));
+    app.add_option("--software", options.software,
+                   "what the room runs: answers, bytes and words follow; by default what each plan says")
+        .one_of(software);
 }
 
 // `mark` judges what pupils handed in: a line each, and how each question was answered.
@@ -188,26 +197,28 @@ class AnswerKeys {
             if (!read.errors.empty())
                 throw Error(ErrorKind::invalid, file, "",
                             "is no lesson without a mistake: pentamesh lesson says which");
-            add(read.lesson);
+            own_.insert_or_assign(read.lesson.title, read.lesson);
         }
     }
     // Returns null where no lesson has that title.
-    const AnswerKey* of(const std::string& title) {
-        if (const auto known = keys_.find(title); known != keys_.end()) return &known->second;
+    // `software` runs the plans of its steps, where one chose it.
+    const AnswerKey* of(const std::string& title, const std::string& software) {
+        if (const auto known = keys_.find({title, software}); known != keys_.end()) return &known->second;
+        const auto own = own_.find(title);
         const auto file = files_.find(title);
-        return file == files_.end() ? nullptr : add(ui::read_lesson(file->second, &presets_).lesson);
+        if (own == own_.end() && file == files_.end()) return nullptr;
+        Lesson lesson = own != own_.end() ? own->second : ui::read_lesson(file->second, &presets_).lesson;
+        lesson.software = parse_name<Software>(software);
+        AnswerKey key = answer_key(lesson, base_ ? &*base_ : nullptr, presets_);
+        return &keys_.emplace(std::pair(title, software), std::move(key)).first->second;
     }
 
   private:
-    const AnswerKey* add(const Lesson& lesson) {
-        AnswerKey key = answer_key(lesson, base_ ? &*base_ : nullptr, presets_);
-        return &keys_.insert_or_assign(lesson.title, std::move(key)).first->second;
-    }
-
     const Presets& presets_;
     std::optional<Plan> base_;               // of steps that open none
     std::map<std::string, fs::path> files_;  // of those that ship
-    std::map<std::string, AnswerKey> keys_;
+    std::map<std::string, Lesson> own_;      // of the teacher's own files
+    std::map<std::pair<std::string, std::string>, AnswerKey> keys_;  // by title and software
 };
 
 std::vector<std::string> hand_ins_in(const std::vector<std::string>& given) {
@@ -234,7 +245,7 @@ MarkedHandIn judged(const std::string& file, AnswerKeys& keys, const Presets& pr
     MarkedHandIn out{
         file, read.learner.empty() ? fs::path(file).stem().string() : read.learner, read.date, {}};
     for (const LessonProgress& p : read.lessons) {
-        const AnswerKey* key = keys.of(p.title);
+        const AnswerKey* key = keys.of(p.title, p.software);
         out.lessons.push_back(
             key != nullptr ? mark_lesson(p, *key, presets, read.helped)
                            : MarkedLesson{p.title, {}, "no lesson here has this title: --lesson FILE"});
@@ -302,12 +313,15 @@ struct AskedStep {
     std::map<std::string, std::string> mistakes;  // that lead to them
 };
 
-std::map<std::pair<std::string, std::size_t>, AskedStep> count_answers(const std::vector<MarkedHandIn>& all) {
-    std::map<std::pair<std::string, std::size_t>, AskedStep> asked;
+// The place of a question: the title of its lesson, the software that its plan is run by, its step.
+using AskedPlace = std::tuple<std::string, std::string, std::size_t>;
+
+std::map<AskedPlace, AskedStep> count_answers(const std::vector<MarkedHandIn>& all) {
+    std::map<AskedPlace, AskedStep> asked;
     for (const MarkedHandIn& h : all)
         for (const MarkedLesson& l : h.lessons)
             for (const MarkedStep& s : l.steps) {
-                AskedStep& a = asked[{l.title, s.step}];
+                AskedStep& a = asked[{l.title, l.software, s.step}];
                 (s.mark == Mark::right || s.mark == Mark::done ? a.right
                  : s.mark == Mark::second                      ? a.second
                  : s.mark == Mark::wrong                       ? a.wrong
@@ -339,11 +353,12 @@ Table questions_table(const std::vector<MarkedHandIn>& all, AnswerKeys& keys) {
             if (const auto known = a.mistakes.find(most->first); known != a.mistakes.end())
                 mistake = known->second;
         }
-        const AnswerKey::Step& step = keys.of(place.first)->steps[place.second];
+        const auto& [title, software, at] = place;
+        const AnswerKey::Step& step = keys.of(title, software)->steps[at];
         const bool asks = step.question && step.unjudged.empty();
         const std::string answer = asks ? answer_words(*step.question, step.solution) : "";
         t.rows.push_back(
-            {place.first, step.title, a.right, a.second, a.wrong, a.others, answer, given, mistake});
+            {title + (software.empty() ? "" : " (" + software + ")"), step.title, a.right, a.second, a.wrong, a.others, answer, given, mistake});
     }
     return t;
 }
@@ -355,7 +370,7 @@ Json json_of_marks(const std::vector<MarkedHandIn>& all, AnswerKeys& keys) {
         for (const MarkedLesson& l : h.lessons) {
             Json steps = Json::array();
             for (const MarkedStep& s : l.steps) {
-                Json step{{"title", keys.of(l.title)->steps[s.step].title}, {"mark", words_of(s.mark)}};
+                Json step{{"title", keys.of(l.title, l.software)->steps[s.step].title}, {"mark", words_of(s.mark)}};
                 const auto add = [&](const char* name, const std::string& text) {
                     if (!text.empty()) step[name] = text;
                 };
@@ -364,7 +379,7 @@ Json json_of_marks(const std::vector<MarkedHandIn>& all, AnswerKeys& keys) {
                 if (s.helped) step["helped"] = true;
                 steps.push_back(std::move(step));
             }
-            Json lesson{{"title", l.title}, {"steps", std::move(steps)}};
+            Json lesson{{"title", l.title}, {"software", l.software}, {"steps", std::move(steps)}};
             if (!l.refused.empty()) lesson["refused"] = l.refused;
             lessons.push_back(std::move(lesson));
         }

@@ -402,7 +402,8 @@ ordered_json progress_to_json(const std::vector<LessonProgress>& lessons) {
                        {"marks", p.marks},
                        {"version", p.version},
                        {"given", p.given},
-                       {"missed", p.missed}});
+                       {"missed", p.missed},
+                       {"software", p.software}});
     return out;
 }
 
@@ -413,7 +414,9 @@ std::vector<LessonProgress> progress_from_json(const json& list) {
         if (!one.is_object() || out.size() >= kMostLessons) continue;
         LessonProgress p{text_at(one, "title"),  0,
                          text_at(one, "marks"),  text_at(one, "version"),
-                         texts_at(one, "given"), texts_at(one, "missed")};
+                         texts_at(one, "given"), texts_at(one, "missed"),
+                         text_at(one, "software")};
+        if (!parse_name<Software>(p.software)) p.software.clear();
         if (const auto step = one.find("step"); step != one.end() && step->is_number_unsigned())
             p.step = step->get<std::size_t>();
         if (p.title.empty() || p.marks.find_first_not_of("-rswvt ") != std::string::npos) continue;
@@ -515,7 +518,7 @@ int MarkedLesson::count(Mark mark) const {
 
 MarkedLesson mark_lesson(const LessonProgress& progress, const AnswerKey& key, const Presets& presets,
                          const std::vector<std::string>& helped) {
-    MarkedLesson out{progress.title, {}, {}};
+    MarkedLesson out{progress.title, {}, {}, progress.software};
     if (progress.version != key.version || progress.marks.size() != key.steps.size()) {
         out.refused = "it was answered in another version of the lesson";
         return out;

@@ -65,6 +65,7 @@ struct LessonProgress {
     // "820 ms", "0, 2, 4-7"; of a task the plan, as its file has it. `missed` is the first of two answers.
     std::string version{};
     std::vector<std::string> given{}, missed{};
+    std::string software{};  // that ran the plans of its steps; empty: their own
     bool operator==(const LessonProgress&) const = default;
 };
 // Returns a checksum of what a lesson asks: answers are of one version.
@@ -125,6 +126,7 @@ struct MarkedLesson {
     std::string title;
     std::vector<MarkedStep> steps;  // those that ask something
     std::string refused;            // why it could not be judged; empty: it was
+    std::string software{};         // that ran the plans of its steps; empty: their own
     [[nodiscard]] int count(Mark mark) const;
 };
 // Judges each answer anew. That it was the first try, was shown or had help, only the file says.

@@ -60,10 +60,17 @@ struct LessonQuestion {
         int line = 0;
     };
     std::vector<Mistake> mistakes;
-    std::string why;                 // words shown with the answer
+    std::string why;  // words shown with the answer
+    // The same where the plan is run by that software.
+    struct WhyIn {
+        Software software;
+        std::string why;
+    };
+    std::vector<WhyIn> why_in{};
     bool shows = true;               // after the answer the views show the plan that was asked about
     std::vector<std::string> shown;  // the step's plan with these set instead; empty: the question's own
     int line = 0;
+    [[nodiscard]] const std::string& why_of(Software software) const;
     // Returns true if each option has a query of its own.
     [[nodiscard]] bool compares_options() const {
         return kind == QuestionKind::choose && (rule == Rule::lowest || rule == Rule::highest);
@@ -107,7 +114,19 @@ struct Lesson {
     std::string title, summary;
     int minutes = 0;
     std::vector<LessonStep> steps;
+    // The room runs this: it runs the plans of the steps as well, where it can. Empty: their own software.
+    std::optional<Software> software{};
 };
+
+// The software that a room is asked for, by the name that it has there.
+struct RoomSoftware {
+    Software software;
+    std::string_view name;
+};
+inline constexpr std::array<RoomSoftware, 4> kRoomSoftware{{{Software::torchtitan, "PyTorch"},
+                                                            {Software::megatron, "Megatron"},
+                                                            {Software::deepspeed, "DeepSpeed"},
+                                                            {Software::maxtext, "JAX"}}};
 
 struct LessonError {
     int line = 0;  // from 1; 0: the file as a whole
@@ -232,6 +251,9 @@ struct AskedQuery {
 // about it shows it under the step's title: the preset's title may not hold any more, or be the answer.
 // Throws Error where a field does not fit.
 [[nodiscard]] Plan plan_shown(const Lesson& lesson, std::size_t i, const Plan& base, const Presets& presets);
+// Returns why a step that shows `shown` keeps its own software, "Megatron-LM has no ...", while the room runs
+// another one; empty where it does not, or where the step chooses its software itself.
+[[nodiscard]] std::string keeps_its_software(const Lesson& lesson, std::size_t i, const Plan& shown);
 
 struct QueryHelp {
     std::string_view pattern, what;

@@ -6,6 +6,7 @@
 #include "core/io/plan_json.h"
 #include "core/plan/edits.h"
 #include "core/plan/names.h"
+#include "core/rules/software_runs.h"
 #include "core/teach/lesson_parts.h"
 
 #include <algorithm>
@@ -116,9 +117,40 @@ Plan plan_with(const Plan& plan, const std::vector<std::string>& sets, const Pre
     return out;
 }
 
+namespace {
+
+// Returns true if the room's software stands in the place of the step's: a step that opens no plan is about
+// somebody's own, and one that sets the software is about that.
+bool takes_room_software(const Lesson& lesson, const LessonPlan& from) {
+    return lesson.software && !from.open.empty()
+           && std::ranges::none_of(from.sets, [](const std::string& set) {
+                  return set.starts_with("training.software") || set.starts_with("/training/software");
+              });
+}
+
+}  // namespace
+
+const std::string& LessonQuestion::why_of(Software software) const {
+    const auto own = std::ranges::find(why_in, software, &WhyIn::software);
+    return own == why_in.end() ? why : own->why;
+}
+
+std::string keeps_its_software(const Lesson& lesson, std::size_t i, const Plan& shown) {
+    if (!takes_room_software(lesson, plan_of_step(lesson, i)) || shown.training.software == *lesson.software)
+        return {};
+    Plan run = shown;
+    run.training.software = *lesson.software;
+    const auto lack = lacks_of(run, *lesson.software).first();
+    return lack ? words_of(*lack, run, *lesson.software) : std::string();
+}
+
 Plan plan_shown(const Lesson& lesson, std::size_t i, const Plan& base, const Presets& presets) {
     const LessonPlan from = plan_of_step(lesson, i);
     Plan plan = plan_with(from.open.empty() ? base : presets.plan(from.open), from.sets, presets);
+    if (takes_room_software(lesson, from)) {
+        const Software own = std::exchange(plan.training.software, *lesson.software);
+        if (lacks_of(plan, *lesson.software).any()) plan.training.software = own;
+    }
     const LessonStep& step = lesson.steps[i];
     if (!from.sets.empty() || (step.question && !from.open.empty())) plan.name = step.title;
     return plan;
@@ -470,6 +502,8 @@ void QuestionReader::line(std::string_view line, int number) {
         text(q_.prompt, kv->value);
     } else if (kv->key == "why") {
         text(q_.why, kv->value);
+    } else if (kv->key == "instead") {
+        instead(kv->value, number);
     } else if (kv->key == "tolerance") {
         any_tolerance_ = true;
         if (!parse_tolerance(kv->value, q_.tolerance))
@@ -487,8 +521,27 @@ void QuestionReader::line(std::string_view line, int number) {
     } else {
         faults_.unknown(number, "field of a question", kv->key,
                         {"choose", "number", "guess", "given", "ranks", "tier", "query", "prompt", "option",
-                         "mistake", "tolerance", "why", "show"});
+                         "mistake", "tolerance", "why", "instead", "show"});
     }
+}
+
+// Reads "SOFTWARE => WORDS": they stand in the place of `why` where the plan is run by that software.
+void QuestionReader::instead(std::string_view value, int number) {
+    const std::size_t arrow = std::min(value.find("=>"), value.size());
+    const std::string_view name = trimmed(value.substr(0, arrow));
+    const auto software = parse_name<Software>(name);
+    if (arrow == value.size()) {
+        faults_.error(number, "words for one software are written SOFTWARE => WORDS");
+        return;
+    }
+    if (!software) {
+        std::vector<std::string_view> names;
+        for (const Software s : all_of<Software>()) names.push_back(name_of(s));
+        faults_.unknown(number, "software", name, names);
+        return;
+    }
+    q_.why_in.push_back({*software, std::string()});
+    text(q_.why_in.back().why, trimmed(value.substr(arrow + 2)));
 }
 
 void QuestionReader::kind(QuestionKind kind, std::string_view query, int number) {
@@ -616,6 +669,7 @@ LessonQuestion QuestionReader::finish() {
     if (q_.prompt.empty()) faults_.error(q_.line, "a question needs a prompt");
     faults_.check_whole_text(q_.line, q_.prompt);
     faults_.check_whole_text(q_.line, q_.why);
+    for (const LessonQuestion::WhyIn& in : q_.why_in) faults_.check_whole_text(q_.line, in.why);
     for (const LessonQuestion::Mistake& m : q_.mistakes) check_mistake(m);
     if (q_.rule == QuestionRule::change && split_query(q_.query).sets.empty())
         faults_.error(query_line_, "change asks of a changed plan: query: with POINTER=VALUE: QUERY");

@@ -101,6 +101,7 @@ class QuestionReader {
     void check_given();
     void text(std::string& into, std::string_view value);
     void show(std::string_view value, int number);
+    void instead(std::string_view value, int number);
     void mistake(std::string_view value, int number);
     void check_mistake(const LessonQuestion::Mistake& m);
     void check_options();

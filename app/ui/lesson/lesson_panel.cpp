@@ -4,6 +4,7 @@
 #include "app/ui/kit/plot.h"
 #include "core/base/text.h"
 #include "core/mesh/places.h"
+#include "core/rules/software_runs.h"
 #include "core/teach/lesson.h"
 
 #include <algorithm>
@@ -289,6 +290,30 @@ void draw_errors(Pen& p) {
     p.room.cut_top(12);
 }
 
+const RoomSoftware* room_software(const Lesson& lesson) {
+    const auto at = std::ranges::find_if(
+        kRoomSoftware, [&](const RoomSoftware& r) { return lesson.software == r.software; });
+    return at == kRoomSoftware.end() ? nullptr : &*at;
+}
+
+// Asks once what the room runs: the plans of the steps, their answers and words follow.
+void draw_software(Pen& p) {
+    const Lesson& lesson = p.session.lesson;
+    if (!may_ask_software(lesson) || (p.session.step > 0 && !p.session.asks_software)) return;
+    constexpr float kWidest = 400;
+    const Rect head = p.room.cut_top(18), row = p.room.cut_top(26);
+    p.room.cut_top(10);
+    if (p.measures) return;
+    p.ui.section(head, "WHAT DO YOU RUN?  ANSWERS AND BYTES FOLLOW");
+    std::array<std::string_view, kRoomSoftware.size()> names;
+    std::ranges::transform(kRoomSoftware, names.begin(), &RoomSoftware::name);
+    const RoomSoftware* now = room_software(lesson);
+    const int chosen = now == nullptr ? -1 : static_cast<int>(now - kRoomSoftware.data());
+    const Rect segments{row.x, row.y, std::min(row.w, kWidest), row.h};
+    const int pressed = p.ui.segments("lesson.software", segments, names, chosen);
+    if (pressed != chosen) p.action = {Kind::run_by, static_cast<std::size_t>(pressed)};
+}
+
 void draw_head(Ui& ui, Rect& room, LessonSession& session, LessonAction& action) {
     Rect row = room.cut_top(18);
     std::string place = "LESSON";
@@ -297,6 +322,11 @@ void draw_head(Ui& ui, Rect& room, LessonSession& session, LessonAction& action)
             "STEP " + std::to_string(session.step + 1) + " OF " + std::to_string(session.lesson.steps.size());
     if (session.lesson.minutes > 0) place += "  ·  " + std::to_string(session.lesson.minutes) + " MIN";
     ui.section(row, place);
+    if (const RoomSoftware* now = room_software(session.lesson); now != nullptr && session.step > 0) {
+        const float after = ui.canvas().text_width(place, ui.style(11.5f, Tone::text, Face::semibold)) + 14;
+        if (ui.link("lesson.run_by", {row.x + after, row.y}, now->name))
+            session.asks_software = !session.asks_software;
+    }
     const float w = ui.canvas().text_width("leave", ui.style(12)) + 2;
     if (ui.link("lesson.leave", {row.right() - w, row.y}, "leave")) action.kind = Kind::leave;
     const Rect title = room.cut_top(22);
@@ -354,7 +384,12 @@ void draw_step(Pen& p) {
                                : c.paragraph(p.room, step->title, s, line))
                    + 8);
     draw_ways_back(p, *step);
+    draw_software(p);
     if (!p.session.fold_words) p.words(p.session.words);
+    if (!p.session.keeps_software.empty())
+        p.words("This step is " + std::string(runs_of(p.session.start.training.software).who) + "'s: "
+                + p.session.keeps_software + ".",
+                Tone::secondary);
     draw_more(p);
     draw_way_to_plan(p, *step);
     if (step->question) draw_question(p, *step->question);

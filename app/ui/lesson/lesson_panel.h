@@ -26,9 +26,10 @@ struct LessonAction {
         restart,  // the plan becomes again the one that the task, or the step, begins with
         go_on,    // to the step where the lesson was left last time
         more,     // unfolds the rest of the words, or folds it
+        run_by,   // the room runs this: the index in kRoomSoftware
         ask_plan  // the picture shows the step's plan (0), or one that the question was about (from 1)
     } kind = Kind::none;
-    std::size_t step = 0;  // jump, go_on, ask_plan
+    std::size_t step = 0;  // jump, go_on, run_by, ask_plan
 };
 // `size` is that of the running text: 13 next to the window, more on a projector. `bare` leaves out head and
 // foot.

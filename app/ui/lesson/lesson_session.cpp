@@ -188,12 +188,17 @@ bool reload_lesson(LessonSession& session, const Presets& presets, double now_s)
     session.errors = std::move(read.errors);
     if (!session.errors.empty() && !session.lesson.steps.empty()) return true;
     const LessonScene before = session.current() != nullptr ? session.current()->scene : LessonScene{};
+    read.lesson.software = session.lesson.software;
     session.lesson = std::move(read.lesson);
     session.states.assign(session.lesson.steps.size(), {});
     session.step = std::min(session.step, std::max<std::size_t>(1, session.lesson.steps.size()) - 1);
     session.scene_wanted = session.current() != nullptr && !(session.current()->scene == before);
     session.made_of = 0;
     return true;
+}
+
+bool may_ask_software(const Lesson& lesson) {
+    return std::ranges::any_of(lesson.steps, [](const LessonStep& s) { return !s.scene.open.empty(); });
 }
 
 bool file_changed(const LessonSession& session) {
@@ -258,6 +263,7 @@ void make_texts(LessonSession& s, const Plan& plan, const Evaluation& evaluation
         return said(asked ? hide_answer(*step, s.solution, text, s.start, s.start_evaluation, presets)
                           : text);
     };
+    s.keeps_software = keeps_its_software(s.lesson, s.step, s.start);
     s.words = shown(step->words);
     s.more = shown(step->more);
     s.notes = said(step->notes);
@@ -277,7 +283,7 @@ void make_texts(LessonSession& s, const Plan& plan, const Evaluation& evaluation
     }
     if (!step->question) return;
     s.prompt = said(step->question->prompt);
-    s.why = said(step->question->why);
+    s.why = said(step->question->why_of(s.start.training.software));
     for (const LessonQuestion::Mistake& m : step->question->mistakes)
         s.mistakes.push_back({said(m.given), said(m.because), m.line});
     s.asked = asked_plans(*step->question, s.solution);

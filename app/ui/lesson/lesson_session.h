@@ -66,6 +66,7 @@ struct LessonSession {
     std::size_t made_step = 0;
     bool made_asked = false;  // with the answer hidden
     std::string words, more, prompt, why, notes;
+    std::string keeps_software;  // why the step's plan is not run by what the room runs; empty: it is
     Solution solution;
     AskedPlans asked;                   // that the answer may show
     std::vector<CurveFact> curve;       // of the answer to a curve, by point; empty: it is not shown yet
@@ -90,6 +91,7 @@ struct LessonSession {
     bool refocus = false;     // a guess was no answer: the next one is typed in the same place
     std::string next_title;   // of the lesson that follows this one; empty: none
     double begun_s = 0;
+    bool asks_software = false;  // what the room runs is being chosen
     bool plan_hidden = false;  // the window has no room for both the plan and the lesson
 
     [[nodiscard]] const LessonStep* current() const {
@@ -125,6 +127,8 @@ void begin_lesson(LessonSession& session, const std::filesystem::path& file, con
 // Reads the file again where its time changed; looks at most once a second. True where something changed.
 // A file with errors keeps the lesson as it was.
 bool reload_lesson(LessonSession& session, const Presets& presets, double now_s);
+// Returns true if a step shows a plan of the lesson's own, which the room's software may run.
+[[nodiscard]] bool may_ask_software(const Lesson& lesson);
 // Returns true if the lesson's file was written since it was read.
 [[nodiscard]] bool file_changed(const LessonSession& session);
 void go_to_step(LessonSession& session, std::size_t step);

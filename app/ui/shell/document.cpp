@@ -4,6 +4,7 @@
 #include "core/base/number.h"
 #include "core/base/threads.h"
 #include "core/io/plan_json.h"
+#include "core/plan/names.h"
 
 #include <algorithm>
 #include <array>
@@ -667,6 +668,8 @@ Settings load_settings(const std::filesystem::path& folder, std::string& warning
         titles("tasks_done", s.tasks_done);
         titles("tasks_helped", s.tasks_helped);
         if (json.contains("lessons")) s.lessons = progress_from_json(json["lessons"]);
+        if (const auto at = json.find("lesson_software"); at != json.end() && at->is_string())
+            if (parse_name<Software>(at->get<std::string>())) s.lesson_software = *at;
         if (json.contains("learner") && json["learner"].is_string()) s.learner = json["learner"];
         if (json.contains("link_base") && json["link_base"].is_string()) s.link_base = json["link_base"];
         if (json.contains("recent") && json["recent"].is_array())
@@ -703,6 +706,7 @@ void save_settings(const std::filesystem::path& folder, const Settings& s) {
                                       {"tasks_done", s.tasks_done},
                                       {"tasks_helped", s.tasks_helped},
                                       {"lessons", progress_to_json(s.lessons)},
+                                      {"lesson_software", s.lesson_software},
                                       {"learner", s.learner}};
     std::error_code ignored;
     std::filesystem::create_directories(folder, ignored);

@@ -49,6 +49,7 @@ void LessonDesk::open(const std::filesystem::path& file) {
     if (!pinned_before_) pinned_before_ = window_.views.compare.kept;
     unpin();
     begin_lesson(lesson_, file, window_.presets, window_.now_s);
+    lesson_.lesson.software = parse_name<Software>(window_.settings.lesson_software);
     if (const LessonProgress* kept = progress_of(lesson_.lesson.title)) {
         for (std::size_t i = 0; i < std::min(lesson_.states.size(), kept->marks.size()); ++i)
             lesson_.states[i].before = kept->marks[i] == ' ' ? Mark::none : static_cast<Mark>(kept->marks[i]);
@@ -72,8 +73,9 @@ void LessonDesk::keep_answers() {
     LessonProgress now{lesson_.lesson.title, lesson_.step, marks_of(lesson_)};
     const LessonProgress* kept = progress_of(now.title);
     now.version = version_of(lesson_.lesson);
+    if (lesson_.lesson.software) now.software = name_of(*lesson_.lesson.software);
     now.given.resize(now.marks.size()), now.missed.resize(now.marks.size());
-    const bool same = kept != nullptr && kept->version == now.version
+    const bool same = kept != nullptr && kept->version == now.version && kept->software == now.software
                       && kept->given.size() == now.given.size() && kept->missed.size() == now.missed.size();
     bool any = now.step > 0;
     for (std::size_t i = 0; i < now.marks.size(); ++i) {
@@ -356,10 +358,29 @@ void LessonDesk::do_action(const LessonAction& action) {
         break;
     case Kind::solve: solve_task(); break;
     case Kind::restart: restart_task(); break;
+    case Kind::run_by: run_by(kRoomSoftware[action.step].software); break;
     case Kind::show_plan: window_.show_side(SidePane::plan, true); break;
     case Kind::judged:
     case Kind::none: break;
     }
+}
+
+// The room runs this: the steps' plans are made anew. What was answered for another software counts as
+// answered before.
+void LessonDesk::run_by(Software software) {
+    lesson_.asks_software = false;
+    window_.settings.lesson_software = name_of(software);
+    if (lesson_.lesson.software == software) return;
+    end_asked();
+    for (std::size_t i = 0; i < lesson_.states.size(); ++i) {
+        StepState fresh;
+        const Mark now = mark_of(lesson_, i);
+        fresh.before = now == Mark::none ? lesson_.states[i].before : now;
+        lesson_.states[i] = std::move(fresh);
+    }
+    lesson_.lesson.software = software;
+    next_of_.clear();
+    go_to_step(lesson_, lesson_.step);
 }
 
 // The mesh shows what was asked about it: the axis' colours and the rank's links.
@@ -428,6 +449,14 @@ void LessonDesk::add_commands(std::vector<Command>& commands) {
         },
         [this] { return lesson_.open && static_cast<bool>(window_.host.save_handout); });
     add_opening_commands(commands);
+    for (const RoomSoftware& r : kRoomSoftware)
+        commands.push_back({.id = "lesson.run_by." + std::string(name_of(r.software)),
+                            .title = "Lessons for " + std::string(r.name),
+                            .run = [this, &r] { run_by(r.software); },
+                            .checked =
+                                [this, &r] {
+                                    return window_.settings.lesson_software == name_of(r.software);
+                                }});
     const std::size_t first = commands.size();
     add("lesson.forward", "Next step", step(LessonAction::Kind::next), open, {Key::page_down}).separator =
         true;

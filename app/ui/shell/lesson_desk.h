@@ -119,6 +119,7 @@ class LessonDesk {
     void keep_answers();
     void solve_task();
     void restart_task();
+    void run_by(Software software);
     void make_next_step();
     void toggle_apart();
     void fit_words(Ui& ui, float width, float height, const Scene& scene);

@@ -241,9 +241,7 @@ void LessonDesk::make_next_step() {
     page_.next_title = step.title;
     page_.next_asks = step.question.has_value();
     page_.next_task = step.task.has_value();
-    const LessonPlan p = plan_of_step(lesson_.lesson, next);
-    const Plan& base = p.open.empty() ? window_.own_document().plan() : window_.presets.plan(p.open);
-    const Plan plan = plan_with(base, p.sets, window_.presets);
+    const Plan plan = plan_shown(lesson_.lesson, next, window_.own_document().plan(), window_.presets);
     const Evaluation evaluation = assess(plan);
     page_.next_words = expand(step.words, plan, evaluation, window_.presets);
     page_.next_notes = expand(step.notes, plan, evaluation, window_.presets);

@@ -47,7 +47,7 @@ StepSheet sheet_of(const Lesson& lesson, std::size_t i, const Plan& base, const 
     }
     if (!s.step.question) return s;
     s.prompt = said(s.step.question->prompt);
-    s.why = said(s.step.question->why);
+    s.why = said(s.step.question->why_of(s.plan.training.software));
     s.solution = solve(*s.step.question, s.plan, s.evaluation, presets);
     s.asked = expand(hide_answer(s.step, s.solution, on_paper(all), s.plan, s.evaluation, presets), s.plan,
                      s.evaluation, presets);
