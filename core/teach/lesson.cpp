@@ -660,6 +660,8 @@ ParsedCourse parse_course(std::string_view text) {
             out.course.title = kv.value;
         else if (head && part == nullptr && kv.key == "summary")
             out.course.summary = kv.value;
+        else if (head && part == nullptr && kv.key == "then")
+            out.course.then = kv.value;
         else if (head && part == nullptr && kv.key == "course")
             continue;
         else if (part != nullptr && kv.key == "title")
@@ -672,7 +674,7 @@ ParsedCourse parse_course(std::string_view text) {
         } else if (part != nullptr && kv.key == "minutes" && minutes > 0 && minutes < 600)
             part->minutes = static_cast<int>(minutes);
         else
-            wrong(number, part == nullptr ? "the head of a course has title, summary and \"course: yes\""
+            wrong(number, part == nullptr ? "the head of a course has title, summary, then and \"course: yes\""
                                           : "a line \"## LESSON\" is followed by \"steps: 1, 3-5\", "
                                             "\"minutes: N\" and \"title: WORDS\"");
     }

@@ -193,6 +193,7 @@ struct CoursePart {
 };
 struct Course {
     std::string title, summary;
+    std::string then;  // the id of a lesson that follows it; empty: none does
     std::vector<CoursePart> parts;
 };
 struct ParsedCourse {

@@ -221,6 +221,10 @@ void draw_answer(Pen& p, const LessonQuestion& q) {
         p.room.cut_top(8);
         p.words(p.session.why);
     }
+    if (p.session.step + 1 == p.session.lesson.steps.size()) {  // the room's score closes the lesson
+        p.room.cut_top(8);
+        p.words("**" + summary_of(p.session) + "**");
+    }
     if (!p.to_room)  // which has them at the picture
         p.room.cut_top(draw_asked(p.ui, p.room, p.session, p.size - 1, p.action, !p.measures));
     p.room.cut_top(8);

@@ -43,6 +43,7 @@ LessonEntry entry_of(const std::filesystem::path& file) {
     if (is_course(*text)) {
         const Course course = parse_course(*text).course;
         title = course.title;
+        out.then = course.then;
         out.minutes = minutes_of(course, [&](const std::string& id) {
             const auto beside = lesson_beside(file, id);
             return beside ? try_read_file(*beside) : std::nullopt;

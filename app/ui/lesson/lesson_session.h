@@ -112,6 +112,7 @@ struct LessonEntry {
     int minutes = 0;                   // 0: not said
     std::vector<std::string> tasks{};  // titles of the steps that are one
     bool only_tasks = false;           // every step is
+    std::string then{};                // of a course: the id of the lesson that follows it
 };
 // Returns the lessons of a folder, by file name; a broken one under its file's name. It is empty where the
 // folder does not exist.

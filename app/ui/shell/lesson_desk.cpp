@@ -23,12 +23,18 @@ LessonDesk::LessonDesk(Window& window) : window_(window) {
     courses_ = list_lessons(folder / "courses");
 }
 
-// The workshop goes by file name; the tour, which is no part of it, leads to its first lesson.
+// The workshop goes by file name; the tour, which is no part of it, leads to its first lesson. A course names
+// the lesson that follows it.
 const LessonEntry* LessonDesk::after(const std::filesystem::path& file) const {
-    const auto at = std::find_if(lessons_.begin(), lessons_.end(), [&](const LessonEntry& e) {
+    const auto is_file = [&](const LessonEntry& e) {
         std::error_code ignored;
         return e.file == file || std::filesystem::equivalent(e.file, file, ignored);
-    });
+    };
+    if (const auto course = std::ranges::find_if(courses_, is_file); course != courses_.end()) {
+        const auto then = std::ranges::find(lessons_, course->then, &LessonEntry::id);
+        return then == lessons_.end() ? nullptr : &*then;
+    }
+    const auto at = std::ranges::find_if(lessons_, is_file);
     if (at == lessons_.end()) return nullptr;
     const LessonEntry* next = at->id == "tour"          ? &lessons_.front()
                               : at + 1 < lessons_.end() ? &*(at + 1)
