@@ -26,11 +26,15 @@ namespace pentamesh::ui {
 struct RowPlace {
     Rect plot;
     float row_h = 0, scroll = 0;
+    float above = 0;  // of each row: another plan's track stands there
     [[nodiscard]] Rect row(int device) const {
-        return {plot.x, plot.y + static_cast<float>(device) * row_h - scroll, plot.w, row_height(row_h)};
+        return {plot.x, top(device) + above, plot.w, row_height(row_h) - above};
+    }
+    [[nodiscard]] float top(int device) const {
+        return plot.y + static_cast<float>(device) * row_h - scroll;
     }
     [[nodiscard]] float middle(int device) const {
-        return plot.y + (static_cast<float>(device) + 0.5f) * row_h - scroll;
+        return plot.y + (static_cast<float>(device) + 0.5f) * row_h - scroll + above / 2;
     }
 };
 
@@ -76,6 +80,16 @@ TimelineMarks draw_tail(Ui& ui, const StepTail& tail, double from_s, Rect plot, 
 void draw_ruler(Ui& ui, Rect row, const TimeScale& scale);
 // Draws where the step ended before the last edit, and how far the end moved.
 void draw_moved_end(Ui& ui, double before_s, double now_s, const TimeScale& scale);
+// Returns true if plan A, which was there before the question, has rows to be drawn over those that are shown.
+[[nodiscard]] bool has_track_of_a(const Scene& scene);
+// Draws A's blocks on one row as outlines.
+inline constexpr float kTrackOfA = 12, kTrackPitch = 15, kLeastTracked = 38;
+void draw_track_of_a(Ui& ui, Rect track, const Scene& scene, int device, const TimeScale& scale);
+// Returns true if the bubble is as long as in A: it then stands under the rows once more, from 0, A over B.
+[[nodiscard]] bool bubble_stays(const Scene& scene);
+inline constexpr float kSameBubble = 56;
+// Precondition: it stays.
+void draw_same_bubble(Ui& ui, Rect band, const Scene& scene, const TimeScale& scale);
 void draw_cursor(Ui& ui, double at_s, Rect plot, Rect ruler, const TimeScale& scale);
 
 // Distinguishes F, B, I and W by shade and texture; an FB pair has both halves in one frame; a later chunk is
@@ -124,6 +138,7 @@ class RowPainter {
     bool over_run = false;
 
     void row(Rect r, int device);
+    [[nodiscard]] const TimeScale& scale() const { return scale_; }
     // After the rows: the widest gap says what it is, where it has room for the word.
     void name_gap();
     // Says which rows are drawn and how high they are, before the first. If there are many low ones, wider

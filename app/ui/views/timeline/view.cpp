@@ -81,9 +81,11 @@ void scrub(Ui& ui, std::string_view name, std::uint64_t window, Rect r, double w
 void draw_rows(Ui& ui, const RowPlace& rows, int devices, RowPainter& painter, Scene* scene) {
     const int first = std::max(0, static_cast<int>(rows.scroll / rows.row_h));
     const int last = std::min(devices - 1, static_cast<int>((rows.scroll + rows.plot.h) / rows.row_h));
-    painter.expect_rows(first, last, row_height(rows.row_h));
+    painter.expect_rows(first, last, row_height(rows.row_h) - rows.above);
     for (int d = first; d <= last; ++d) {
         const Rect row = rows.row(d);
+        if (rows.above > 0)
+            draw_track_of_a(ui, {row.x, rows.top(d), row.w, kTrackOfA}, *scene, d, painter.scale());
         if (scene != nullptr && is_highlighted(*scene, d)) ui.canvas().rect(row, ui.theme().raised);
         painter.row(row, d);
         if (scene != nullptr && ui.hovers(row)) scene->next_hover.stage = d;
@@ -197,13 +199,16 @@ void draw_over_rows(Ui& ui, const Scene& scene, TimelineViewState& state, const 
 struct TimelineAreas {
     Rect labels, plot, ruler, second, curve, legend;
     Rect head, head_names, bracket;  // of the windows
-    float row_h = 0;                 // of a device
+    Rect same;                       // the bubble that stayed
+    float row_h = 0, above = 0;      // of a device; of it, for A's track
+    [[nodiscard]] RowPlace rows(Rect in, float scroll) const { return {in, row_h, scroll, above}; }
 };
 
 // Says what the room is shared among.
 struct TimelineNeeds {
     int devices = 1;
     bool tall = false, second = false;
+    bool tracks = false, same = false;  // A's blocks over each row; the bubble that stayed
     float labels = 0, legend = 0;
     float measured = 0;  // rows of a real run, below those of the plan
     const TimelineWindows* windows = nullptr;
@@ -218,6 +223,7 @@ TimelineAreas divide(Rect room, const TimelineNeeds& needs) {
     const bool one = needs.devices == 1;
     const float rows = std::min(kMostRow, room.h * 0.4f);
     if (needs.tall) r.curve = room.cut_bottom(one ? std::max(room.h - rows - 48, kLeastOfOne) : kCurve);
+    if (needs.same && needs.tall) r.same = room.cut_bottom(kSameBubble);
     if (needs.windows != nullptr && needs.tall && needs.windows->periods() > 1)
         r.bracket = room.cut_bottom(kPeriodRow);
     if (room.h > 96) r.ruler = room.cut_bottom(20);
@@ -229,14 +235,15 @@ TimelineAreas divide(Rect room, const TimelineNeeds& needs) {
     r.labels = room.cut_left(needs.labels);
     r.plot = room;
     r.plot.cut_bottom(std::min(r.plot.h / 2, needs.measured));
-    for (Rect* x : {&r.curve, &r.ruler, &r.bracket, &r.legend})
+    for (Rect* x : {&r.curve, &r.ruler, &r.bracket, &r.same, &r.legend})
         if (!x->empty()) x->cut_left(needs.labels);
     r.row_h = std::clamp(r.plot.h / static_cast<float>(needs.devices), 3.0f, kMostRow);
+    if (needs.tracks && needs.windows == nullptr && r.row_h >= kLeastTracked) r.above = kTrackPitch;
     // The parts below the rows follow them: few stages leave the lower end free.
     const float spare = std::max(0.0f, r.plot.h - r.row_h * static_cast<float>(needs.devices));
     if (needs.tall && !one && !needs.second && needs.measured <= 0) {
         r.plot.h -= spare;
-        for (Rect* x : {&r.ruler, &r.bracket, &r.curve, &r.legend}) x->y -= spare;
+        for (Rect* x : {&r.ruler, &r.bracket, &r.same, &r.curve, &r.legend}) x->y -= spare;
     }
     return r;
 }
@@ -344,7 +351,7 @@ bool draw_window(Ui& ui, const TimelineAreas& areas, const TimeScale& scale, std
     scrub(ui, "timeline.curve", window, curve, whole, state, scale);
     const Timeline& t = state.shown->timeline(scene.evaluation);
     const auto devices = static_cast<int>(t.device.size());
-    const RowPlace rows{scale.plot, areas.row_h, state.scroll};
+    const RowPlace rows = areas.rows(scale.plot, state.scroll);
     Canvas& c = ui.canvas();
     RowPainter painter(ui, scene.evaluation, *state.shown, scale, blocks);
     painter.selected = scene.selection.op;
@@ -435,7 +442,13 @@ Effects draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineVi
     const std::vector<const runs::RunFile*> files = measured_files(scene);
     const float measured = files.empty() ? 0 : kMeasuredRow * static_cast<float>(files.size()) + 6;
     const TimelineAreas areas =
-        find_areas(ui, room, {.devices = devices, .tall = tall, .second = second, .measured = measured},
+        find_areas(ui, room,
+                   {.devices = devices,
+                    .tall = tall,
+                    .second = second,
+                    .tracks = has_track_of_a(scene) && !second && state.choice == TimelineChoice{},
+                    .same = bubble_stays(scene) && !second,
+                    .measured = measured},
                    whole, scene, state);
     state.scroll -= ui.take_wheel(areas.labels) * std::max(16.0f, areas.row_h * 3);
     const float content = areas.row_h * static_cast<float>(devices);
@@ -456,8 +469,9 @@ Effects draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineVi
     if (!was_s && scene.outlines_pinned && scene.pinned != nullptr && scene.pinned->step)
         was_s = scene.pinned->step->time_s;
     if (was_s && !zoomed) draw_moved_end(ui, *was_s, whole, all);
+    if (!areas.same.empty()) draw_same_bubble(ui, areas.same, scene, {0, end_s, areas.plot});
     if (second) draw_second(ui, areas.second, areas.labels.w, scene, state, all.from_s, all.to_s);
-    const RowPlace rows{areas.plot, areas.row_h, state.scroll};
+    const RowPlace rows = areas.rows(areas.plot, state.scroll);
     if (!files.empty()) {
         const float y = areas.plot.y + std::min(areas.plot.h, areas.row_h * static_cast<float>(devices)) + 4;
         draw_measured_rows(ui, areas.labels,
@@ -467,7 +481,7 @@ Effects draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineVi
     draw_labels(ui, areas.labels, rows, scene, state);
     timeline_legend(ui, areas.legend, state.named, true);
     const Rect was = state.card;
-    const RowPlace placed{areas.plot, areas.row_h, state.scroll};
+    const RowPlace placed = areas.rows(areas.plot, state.scroll);
     state.card = {};
     if (tall && !second) draw_block_card(ui, room, placed, shown, scene, state);
     if (state.card != was || state.drawn != drawn_before) ui.state().wants_frame = true;
