@@ -27,6 +27,12 @@ int stage_of_rank(const Mesh& mesh, std::int64_t rank) {
     return static_cast<int>(rank / pp.stride % pp.size);
 }
 
+std::optional<double> step_before(const Ui& ui, std::string_view name, const Scene& scene) {
+    if (const auto was = ui.before(name)) return was;
+    if (scene.outlined == nullptr || !scene.outlined->step) return std::nullopt;
+    return scene.outlined->step->time_s;
+}
+
 int chosen_stage(const Scene& scene) {
     const Selection& s = scene.selection;
     return s.stage >= 0 ? s.stage : stage_of_rank(scene.evaluation.mesh, s.rank);

@@ -180,10 +180,10 @@ struct Scene {
     bool asked = false;                    // a question is open: figures of other plans than this one may
                                            // be its answer
     bool in_lesson = false;                // a lesson shows its own plan
-    // Scales of time and memory reach at least so far: a lesson's plan and the one that it asks about stand
-    // on one. The outline of A, which is pinned, stays then.
+    // Scales of time and memory reach at least so far: a lesson's plan and the one that it asks about, or that
+    // somebody made of it, stand on one. The outline of this one stays then; null: of none.
     double axis_s = 0, axis_bytes = 0;
-    bool outlines_pinned = false;
+    const Evaluation* outlined = nullptr;
     std::optional<InjectedStage> injected{};
     std::span<const BetterLayout>
         better{};  // layouts that fit and are much faster, where a search knows some
@@ -207,6 +207,10 @@ struct Scene {
 [[nodiscard]] std::string axis_label(GroupKind kind);  // "tp", "dp_shard", "etp x ep"
 // Returns the kind called "dp_shard" and the like; nullopt where no kind of groups is called so.
 [[nodiscard]] std::optional<GroupKind> axis_named(std::string_view name);
+
+// Returns the time of the step before the last edit while its outline stays, else that of the outlined plan;
+// `name` is that of the glide.
+[[nodiscard]] std::optional<double> step_before(const Ui& ui, std::string_view name, const Scene& scene);
 
 // Places a view's own controls and words: in the row of its head, or in a row of their own.
 

@@ -75,8 +75,8 @@ DrawnStage drawn_of(Ui& ui, const StageMemory& s, const MemoryViewState& state, 
         *x = ui.glide("memory.bytes", *x, index++);
     (void)ui.glide("memory.total", shown_total(s, state.hidden), static_cast<std::uint64_t>(s.stage));
     out.before = ui.before("memory.total", static_cast<std::uint64_t>(s.stage));
-    if (!out.before && scene.outlines_pinned && scene.pinned != nullptr)
-        for (const StageMemory& a : scene.pinned->memory.stage)
+    if (!out.before && scene.outlined != nullptr)
+        for (const StageMemory& a : scene.outlined->memory.stage)
             if (a.stage == s.stage) out.before = shown_total(a, state.hidden);
     return out;
 }

@@ -207,7 +207,8 @@ void draw_wire_row(Ui& ui, Rect row, const RibbonSide& side, const MeshAxis& axi
         ui.outline(bar_of(*was), bar_of(cost.time_s));
 }
 
-void draw_step_bar(Ui& ui, Rect room, const RibbonSide& side, const MeshAxes& axes, double most_s) {
+void draw_step_bar(Ui& ui, Rect room, const Scene& scene, const RibbonSide& side, const MeshAxes& axes,
+                   double most_s) {
     if (!side.evaluation.step || most_s <= 0) return;
     Canvas& c = ui.canvas();
     const double step_s = side.evaluation.step->time_s,
@@ -229,7 +230,7 @@ void draw_step_bar(Ui& ui, Rect room, const RibbonSide& side, const MeshAxes& ax
         right = part.x;
         waits += (waits.empty() ? "" : ", ") + axis_label(a.kind);
     }
-    if (const auto was = side.open ? ui.before("fold.step") : std::nullopt)
+    if (const auto was = side.open ? step_before(ui, "fold.step", scene) : std::nullopt)
         ui.outline({bar.x, bar.y, width(*was), bar.h}, {bar.x, bar.y, width(step_s), bar.h});
     c.text_in({bar.right() + 8, figure.y, figure.w + row.right() - bar.right(), 22}, time_text(step_s),
               ui.style(13, Tone::text, Face::semibold));
@@ -285,7 +286,7 @@ void draw_side(Ui& ui, Rect room, const Scene& scene, const RibbonSide& side, do
     for (const MeshAxis& a : axes.span())
         draw_wire_row(ui, below.cut_top(kWireRow), side, a, most_wire_s, quiet(a));
     below.cut_top(4);
-    draw_step_bar(ui, below, side, axes, most_step_s);
+    draw_step_bar(ui, below, scene, side, axes, most_step_s);
 }
 
 // Returns the longest time of a wire of a side.
@@ -332,6 +333,7 @@ void draw_ribbon(Ui& ui, Rect room, const Scene& scene, const KeptPlan* before) 
         wire_s = std::max(wire_s, most_wire(ui, s));
         if (s.evaluation.step) step_s = std::max(step_s, s.evaluation.step->time_s);
     }
+    step_s = std::max(ui.kept_scale("fold.step", step_s), scene.axis_s);
     const auto n = static_cast<float>(sides.size());
     const float w = std::floor((room.w - kGap * (n - 1)) / n);
     for (const RibbonSide& s : sides) {

@@ -17,8 +17,8 @@ constexpr float kLeastOutline = 3;  // narrower blocks of A share one outline
 
 // Returns A's timeline where it stands on the same rows as the shown one.
 const Timeline* timeline_of_a(const Scene& scene) {
-    if (!scene.outlines_pinned || scene.pinned == nullptr) return nullptr;
-    const Timeline& a = scene.pinned->timeline;
+    if (scene.outlined == nullptr) return nullptr;
+    const Timeline& a = scene.outlined->timeline;
     return a.empty() || a.device.size() != scene.evaluation.timeline.device.size() ? nullptr : &a;
 }
 
@@ -57,15 +57,15 @@ void draw_track_of_a(Ui& ui, Rect track, const Scene& scene, int device, const T
 
 bool bubble_stays(const Scene& scene) {
     constexpr double kSame = 0.02;  // as for a question of what a change does
-    if (!scene.outlines_pinned || scene.pinned == nullptr || !scene.pinned->step || !scene.evaluation.step)
-        return false;
-    const double a = schedule_bubble_s(*scene.pinned->step), b = schedule_bubble_s(*scene.evaluation.step);
-    return b > 0 && std::abs(b - a) <= kSame * std::max(a, b);
+    if (scene.outlined == nullptr || !scene.outlined->step || !scene.evaluation.step) return false;
+    const double a = schedule_bubble_s(*scene.outlined->step), b = schedule_bubble_s(*scene.evaluation.step);
+    return b > 0 && scene.outlined->step->time_s != scene.evaluation.step->time_s
+           && std::abs(b - a) <= kSame * std::max(a, b);
 }
 
 void draw_same_bubble(Ui& ui, Rect band, const Scene& scene, const TimeScale& scale) {
     constexpr float kRow = 18, kBetween = 6, kLetter = 20, kWords = 190, kShares = 240;
-    const Step &step_a = *scene.pinned->step, &step_b = *scene.evaluation.step;
+    const Step &step_a = *scene.outlined->step, &step_b = *scene.evaluation.step;
     const double a = schedule_bubble_s(step_a), b = schedule_bubble_s(step_b);
     Canvas& c = ui.canvas();
     const Theme& theme = ui.theme();

@@ -465,9 +465,7 @@ Effects draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineVi
     } else if (!draw_window(ui, areas, all, 0, whole, state.blocks, scene, state)) {
         state.hovered = -1;
     }
-    std::optional<double> was_s = ui.before("timeline.end");
-    if (!was_s && scene.outlines_pinned && scene.pinned != nullptr && scene.pinned->step)
-        was_s = scene.pinned->step->time_s;
+    const std::optional<double> was_s = step_before(ui, "timeline.end", scene);
     if (was_s && !zoomed) draw_moved_end(ui, *was_s, whole, all);
     if (!areas.same.empty()) draw_same_bubble(ui, areas.same, scene, {0, end_s, areas.plot});
     if (second) draw_second(ui, areas.second, areas.labels.w, scene, state, all.from_s, all.to_s);
