@@ -117,6 +117,19 @@ void walk_rows(Scene& scene, MapViewState& state) {
     select_row(scene, state, (std::max(0, selected_row(scene, state)) + by + n) % n);
 }
 
+constexpr float kCompactHead = 22, kMostCompactRow = 80, kGroupHead = 24;
+constexpr float kNarrowCompact = 620, kCaption = 64;  // narrower rows have no bar, and their wire is words
+
+constexpr float least_compact_row(float width) {
+    return width < kNarrowCompact ? 36.0f : 44.0f;
+}
+constexpr float group_head(float width) {
+    return width < kNarrowCompact ? 20.0f : kGroupHead;
+}
+float least_compact_height(float width, std::size_t rows) {
+    return kCompactHead + 2 * group_head(width) + static_cast<float>(rows) * least_compact_row(width);
+}
+
 // Draws the whole as one sheet: the table, and under it the blocks that have room.
 void draw_axes(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
     const float low = map_least_row(room.w);
@@ -198,7 +211,10 @@ std::optional<PlanEdit> draw_map(Ui& ui, Rect head_row, Rect room, Scene& scene,
     switches(ui, head_row, room, scene, state);
     keep(scene, state, revision);
     walk_rows(scene, state);
-    if (room.h > 230) caption(ui, room, scene, state.figures->rows);
+    // Every row of the compact page comes before the words over them.
+    const bool rows_first = state.page == MapPage::compact
+                            && room.h < least_compact_height(room.w, state.figures->rows.size()) + kCaption;
+    if (room.h > 230 && !rows_first) caption(ui, room, scene, state.figures->rows);
     room.cut_top(4);
     switch (state.page) {
     case MapPage::compact: draw_map_compact(ui, room, scene, state); break;
@@ -408,19 +424,18 @@ namespace {
 
 constexpr std::array kOfData{MapRowId::dp, MapRowId::zero, MapRowId::cp};
 constexpr std::array kOfModel{MapRowId::tp, MapRowId::sp, MapRowId::etp, MapRowId::pp, MapRowId::ep};
-constexpr float kCompactHead = 22, kMostCompactRow = 80, kLeastCompactRow = 44, kGroupHead = 24;
 
-// Returns the places of a row's parts: loaf, name, words, wire, bar, mark. One without room has no width.
+// Returns the places of a row's parts: loaf, name, words, wire, bar, mark. One without room has no width. The
+// words of a narrow row have the width of the wire's drawing.
 std::array<Rect, 6> place_compact(Rect row) {
-    return columns(row,
-                   {px(row.w >= 520 ? 92 : 0), px(118), share(1.1f), px(row.w >= 460 ? 150 : 0),
-                    row.w >= 620 ? share(0.9f) : px(0), px(20)},
-                   10);
+    if (row.w < kNarrowCompact - 16)
+        return columns(row, {px(0), px(88), share(), px(row.w >= 400 ? 74 : 0), px(0), px(14)}, 8);
+    return columns(row, {px(92), px(118), share(1.1f), px(150), share(0.9f), px(20)}, 10);
 }
 
 void two_rows(Ui& ui, Rect cell, std::string_view first, const TextStyle& style, std::string_view second) {
     const float y = cell.center().y;
-    const bool two = cell.h >= 38;
+    const bool two = cell.h >= 30 && !second.empty();
     ui.label({cell.x, two ? y - 18 : y - 9, cell.w, 18}, first, style);
     if (two) ui.label({cell.x, y + 1, cell.w, 17}, second, ui.small());
 }
@@ -463,6 +478,11 @@ void draw_wire_cell(Ui& ui, Rect cell, const MapRow& r, const Cluster& cluster, 
     if (r.tier < 0 || r.sent_bytes <= 0) {
         ui.label(cell, r.verdict == Verdict::off ? "off" : "sends nothing", ui.small());
         return;
+    }
+    if (cell.w < 100) {  // no room for the line: its name and its bytes
+        ui.label({cell.x, cell.center().y - 17, cell.w, 17}, tier_label(cluster, r.tier), ui.small());
+        return ui.label({cell.x, cell.center().y, cell.w, 17}, traffic_text(r.sent_bytes),
+                        ui.style(12, Tone::text, Face::semibold));
     }
     // A wire is thick by the logarithm of its bytes: 1 GB and more stand out.
     const auto thick =
@@ -536,7 +556,8 @@ void draw_compact_row(Ui& ui, Rect row, Scene& scene, MapViewState& state, const
     if (loaf.w > 0) draw_map_loaf(ui, {loaf.x, loaf.y, 84, loaf.h}, scene, state, r);
     const float from = loaf.w > 0 ? loaf.x : name.x;
     name_row(ui, r, {from, row.y, name.right() - from, row.h}, "click for why, cost and limits");
-    const float y = name.center().y - (name.h >= 38 ? 15.0f : 6.0f);
+    const bool narrow = loaf.w <= 0;
+    const float y = name.center().y - (name.h >= 30 && !narrow ? 15.0f : 6.0f);
     if (r.modifier)
         row_mark(ui, {name.x + 1, y + 1}, 10, true, on, color);
     else
@@ -544,7 +565,7 @@ void draw_compact_row(Ui& ui, Rect row, Scene& scene, MapViewState& state, const
     name.cut_left(20);
     const TextStyle bold = ui.style(14, on ? Tone::text : Tone::secondary, Face::semibold);
     two_rows(ui, name, std::string(words_of(r.id).key) + " " + short_setting(r), bold,
-             words_of(r.id).short_name);
+             narrow ? std::string_view() : words_of(r.id).short_name);
     draw_compact_text(ui, words, r);
     draw_wire_cell(ui, wire, r, scene.plan.cluster, color);
     draw_wait_cell(ui, bar, scene, r, most, color);
@@ -554,7 +575,7 @@ void draw_compact_row(Ui& ui, Rect row, Scene& scene, MapViewState& state, const
 // Draws a group of rows under its name.
 void draw_compact_group(Ui& ui, Rect& room, float high, std::string_view name, std::span<const MapRowId> ids,
                         Scene& scene, MapViewState& state, double most) {
-    Rect head = room.cut_top(kGroupHead);
+    Rect head = room.cut_top(group_head(room.w));
     const float w = ui.canvas().text_width(name, ui.title());
     ui.label(head, name, ui.title());
     ui.canvas().line({head.x + w + 10, head.center().y}, {head.right(), head.center().y},
@@ -576,7 +597,8 @@ void draw_compact_group(Ui& ui, Rect& room, float high, std::string_view name, s
 
 void draw_map_compact(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
     const std::vector<MapRow>& rows = state.figures->rows;
-    float whole = kLeastCompactRow;  // a row's height at which no sentence is cut; a card changes none
+    const float least = least_compact_row(room.w);
+    float whole = least;  // a row's height at which no sentence is cut; a card changes none
     for (const MapRow& r : rows)
         whole = std::max(whole, compact_text(ui, place_compact(room.inset(8, 0))[2].w, r).height() + 10);
     if (state.opened && room.w >= 900) {  // the card of the row that was clicked
@@ -587,15 +609,16 @@ void draw_map_compact(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
     constexpr std::array<std::string_view, 5> kCompactHeads{"CUT", "AXIS", "CUTS, AND SAYS",
                                                             "WIRE, BYTES A STEP", "SHARE OF THE STEP"};
     const std::array<Rect, 6> at = place_compact(room.cut_top(kCompactHead).inset(8, 0));
+    const bool narrow = at[0].w <= 0;
     for (std::size_t i = 0; i < kCompactHeads.size(); ++i)
-        if (at[i].w > 0) ui.section({at[i].x, at[i].y, at[i].w, 16}, kCompactHeads[i]);
+        if (at[i].w > 0) ui.section({at[i].x, at[i].y, at[i].w, 16}, narrow && i == 3 ? "SENDS" : kCompactHeads[i]);
     double most = 0;
     for (const MapRow& r : rows)
         if (!r.modifier) most = std::max(most, r.cost_s());
     const auto n = static_cast<float>(rows.size());
     // All axes stand on one screen: sentences are wrapped where rows have that room.
     const float high =
-        std::clamp((room.h - 2 * kGroupHead) / n, kLeastCompactRow, std::max(whole, kMostCompactRow));
+        std::clamp((room.h - 2 * group_head(room.w)) / n, least, std::max(whole, kMostCompactRow));
     ScrollArea area(ui, "map.compact", room, state.scroll);
     Rect& inside = area.room;
     draw_compact_group(ui, inside, high, "cuts the data: weights are copied", kOfData, scene, state, most);
