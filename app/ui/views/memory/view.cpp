@@ -156,8 +156,17 @@ float bar_step(Rect room, std::size_t bars) {
     return std::max((room.w - beside) / n, std::min(120.0f, all));
 }
 
-// Draws the way from the whole model on one GPU to this plan, one axis or modifier at a time. The ruler is
-// logarithmic: the first bar may be a thousand times the last.
+// Cuts a bar that goes beyond the end of its scale: a slanted gap below its top.
+void draw_bar_break(Canvas& c, Color ground, Rect bar) {
+    constexpr float kBelow = 12, kGap = 5, kSlant = 8;
+    const float y = bar.y + kBelow;
+    c.polygon({Vec2{bar.x - 1, y + kSlant}, Vec2{bar.right() + 1, y}, Vec2{bar.right() + 1, y + kGap},
+               Vec2{bar.x - 1, y + kSlant + kGap}},
+              ground);
+}
+
+// Draws the way from the whole model on one GPU to this plan, one axis or modifier at a time. The scale is
+// linear, so that a half is half as high; the first bars may go far beyond it, and are cut.
 void draw_savings(Ui& ui, Rect head_row, Rect room, const Scene& scene,
                   const std::vector<SavingStep>& steps) {
     Canvas& c = ui.canvas();
@@ -165,20 +174,16 @@ void draw_savings(Ui& ui, Rect head_row, Rect room, const Scene& scene,
     if (steps.empty()) return;
     const std::string words = "the fullest GPU, from the whole model on one to this plan: "
                               + memory_text(steps.front().fullest.total()) + " to "
-                              + memory_text(steps.back().fullest.total()) + " of " + memory_text(m.hbm)
-                              + " (logarithmic)";
+                              + memory_text(steps.back().fullest.total()) + " of " + memory_text(m.hbm);
     head_sentence(ui, head_row, room, words);
-    double most = m.hbm, least = m.hbm;
-    for (const SavingStep& s : steps) {
-        most = std::max(most, s.fullest.total());
-        least = std::min(least, s.fullest.total());
-    }
-    const double low = std::log(std::max(1.0, least * 0.25)), high = std::log(most * 1.1);
+    constexpr double kWhole = 6, kCut = 3;  // of what a GPU has
+    double most = m.hbm;
+    for (const SavingStep& s : steps) most = std::max(most, s.fullest.total());
+    const double end_bytes = most <= kWhole * m.hbm ? most : kCut * m.hbm;
     room.cut_top(18);
     Rect labels = room.cut_bottom(20);
     const auto y_of = [&](double bytes) {
-        const double k = (std::log(std::max(1.0, bytes)) - low) / std::max(1e-9, high - low);
-        return room.bottom() - static_cast<float>(std::clamp(k, 0.0, 1.0)) * room.h;
+        return room.bottom() - static_cast<float>(std::clamp(bytes / end_bytes, 0.0, 1.0)) * room.h;
     };
     constexpr float kWidest = 0.15f;  // of a bar, of the room
     const float step =
@@ -197,6 +202,7 @@ void draw_savings(Ui& ui, Rect head_row, Rect room, const Scene& scene,
         fill_memory(
             c, ui.theme(),
             memory_parts(column, s.fullest, total > 0 ? static_cast<double>(column.h) / total : 0, true));
+        if (total > end_bytes) draw_bar_break(c, ui.theme().window, column);
         const std::string held = memory_text(total);  // hatching is no ground for type
         write_plate(ui, {x, top - 18, c.text_width(held, ui.small()) + 6, 16}, held, ui.small(Tone::text),
                     ui.theme().window);

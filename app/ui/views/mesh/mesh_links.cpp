@@ -493,6 +493,14 @@ std::string where_all_lie(const Scene& scene) {
         out += tier == 0 ? (one ? " stays inside " : " stay inside ") : (one ? " crosses " : " cross ");
         out += tier_label(scene.plan.cluster, tier);
     }
+    // The layout has a name for it: what shards talks most, what copies least.
+    const auto axis_of = [&](GroupKind kind) {
+        return std::ranges::find(axes.span(), kind, &MeshAxis::kind);
+    };
+    const auto shard = axis_of(GroupKind::dp_shard), copy = axis_of(GroupKind::dp_replicate);
+    const auto end = axes.span().end();
+    if (shard != end && copy != end && scene.plan.layout.zero == 3 && shard->tier < copy->tier)
+        out += ": shards near, copies far";
     const bool none_inside = std::ranges::none_of(axes.span(), [](const MeshAxis& a) { return a.tier == 0; });
     const std::string node(domain_name(scene.plan.cluster));
     return (none_inside && !out.empty() ? "None stays inside a " + node + ": " : "") + out + ".";
