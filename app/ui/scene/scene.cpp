@@ -27,6 +27,16 @@ int stage_of_rank(const Mesh& mesh, std::int64_t rank) {
     return static_cast<int>(rank / pp.stride % pp.size);
 }
 
+void keep_outline(Scene& scene, const Evaluation& of) {
+    if (!of.valid) return;
+    scene.outlined = &of;
+    for (const Evaluation* e : {&of, &scene.evaluation}) {
+        if (e->step) scene.axis_s = std::max(scene.axis_s, e->step->time_s);
+        for (const StageMemory& stage : e->memory.stage)
+            scene.axis_bytes = std::max(scene.axis_bytes, stage.most());
+    }
+}
+
 std::optional<double> step_before(const Ui& ui, std::string_view name, const Scene& scene) {
     if (const auto was = ui.before(name)) return was;
     if (scene.outlined == nullptr || !scene.outlined->step) return std::nullopt;

@@ -208,6 +208,8 @@ struct Scene {
 // Returns the kind called "dp_shard" and the like; nullopt where no kind of groups is called so.
 [[nodiscard]] std::optional<GroupKind> axis_named(std::string_view name);
 
+// Keeps the outline of a plan on the scene's scales, which reach as far as the longer step and the fuller GPU.
+void keep_outline(Scene& scene, const Evaluation& of);
 // Returns the time of the step before the last edit while its outline stays, else that of the outlined plan;
 // `name` is that of the glide.
 [[nodiscard]] std::optional<double> step_before(const Ui& ui, std::string_view name, const Scene& scene);

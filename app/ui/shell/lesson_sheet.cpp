@@ -202,7 +202,9 @@ bool moves_pieces(const StepSheet& s) {
 PictureRequest asked_request_of(const StepSheet& s) {
     PictureRequest request = picture_request_of(s, false);
     request.rank = -1;  // the step's own plan has it
-    if (moves_pieces(s)) request.compared = {s.plan};
+    // The plan before stands left of moved pieces; else it stays as an outline.
+    request.compared = {s.plan};
+    request.outlined = !moves_pieces(s);
     return request;
 }
 
@@ -398,7 +400,7 @@ class Booklet {
                 sheet_.words(working, sheet_.faint());
             put_words(s.why);
             const bool answers = !step.scene.view.empty() && picture_answers(s);
-            if (answers || (moves_pieces(s) && asked_picture_of(s, presets_))) {
+            if (answers || asked_picture_of(s, presets_)) {
                 sheet_.words("Its picture stands behind the answers.", sheet_.faint());
                 pictured.push_back(i);
             }

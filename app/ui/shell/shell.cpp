@@ -126,13 +126,7 @@ Scene Shell::scene_of(Hover& next) {
     if (const LessonSession& lesson = desk_.lesson(); lesson.open) {
         scene.axis_s = lesson.axis_s, scene.axis_bytes = lesson.axis_bytes;
         if (lesson.asked_shown >= 0) scene.outlined = pinned_.get();
-        if (lesson.plan_changed && lesson.start_evaluation.valid) {
-            const Evaluation& start = lesson.start_evaluation;
-            scene.outlined = &start;
-            if (start.step) scene.axis_s = std::max(scene.axis_s, start.step->time_s);
-            for (const StageMemory& stage : start.memory.stage)
-                scene.axis_bytes = std::max(scene.axis_bytes, stage.most());
-        }
+        if (lesson.plan_changed) keep_outline(scene, lesson.start_evaluation);
     }
     scene.changed = decider_.changed();
     scene.change = decider_.change();
