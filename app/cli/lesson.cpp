@@ -215,9 +215,9 @@ class AnswerKeys {
 
   private:
     const Presets& presets_;
-    std::optional<Plan> base_;               // of steps that open none
-    std::map<std::string, fs::path> files_;  // of those that ship
-    std::map<std::string, Lesson> own_;      // of the teacher's own files
+    std::optional<Plan> base_;                                       // of steps that open none
+    std::map<std::string, fs::path> files_;                          // of those that ship
+    std::map<std::string, Lesson> own_;                              // of the teacher's own files
     std::map<std::pair<std::string, std::string>, AnswerKey> keys_;  // by title and software
 };
 
@@ -357,8 +357,8 @@ Table questions_table(const std::vector<MarkedHandIn>& all, AnswerKeys& keys) {
         const AnswerKey::Step& step = keys.of(title, software)->steps[at];
         const bool asks = step.question && step.unjudged.empty();
         const std::string answer = asks ? answer_words(*step.question, step.solution) : "";
-        t.rows.push_back(
-            {title + (software.empty() ? "" : " (" + software + ")"), step.title, a.right, a.second, a.wrong, a.others, answer, given, mistake});
+        t.rows.push_back({title + (software.empty() ? "" : " (" + software + ")"), step.title, a.right,
+                          a.second, a.wrong, a.others, answer, given, mistake});
     }
     return t;
 }
@@ -370,7 +370,8 @@ Json json_of_marks(const std::vector<MarkedHandIn>& all, AnswerKeys& keys) {
         for (const MarkedLesson& l : h.lessons) {
             Json steps = Json::array();
             for (const MarkedStep& s : l.steps) {
-                Json step{{"title", keys.of(l.title, l.software)->steps[s.step].title}, {"mark", words_of(s.mark)}};
+                Json step{{"title", keys.of(l.title, l.software)->steps[s.step].title},
+                          {"mark", words_of(s.mark)}};
                 const auto add = [&](const char* name, const std::string& text) {
                     if (!text.empty()) step[name] = text;
                 };

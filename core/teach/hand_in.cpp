@@ -412,9 +412,9 @@ std::vector<LessonProgress> progress_from_json(const json& list) {
     if (!list.is_array()) return out;
     for (const json& one : list) {
         if (!one.is_object() || out.size() >= kMostLessons) continue;
-        LessonProgress p{text_at(one, "title"),  0,
-                         text_at(one, "marks"),  text_at(one, "version"),
-                         texts_at(one, "given"), texts_at(one, "missed"),
+        LessonProgress p{text_at(one, "title"),   0,
+                         text_at(one, "marks"),   text_at(one, "version"),
+                         texts_at(one, "given"),  texts_at(one, "missed"),
                          text_at(one, "software")};
         if (!parse_name<Software>(p.software)) p.software.clear();
         if (const auto step = one.find("step"); step != one.end() && step->is_number_unsigned())

@@ -674,9 +674,10 @@ ParsedCourse parse_course(std::string_view text) {
         } else if (part != nullptr && kv.key == "minutes" && minutes > 0 && minutes < 600)
             part->minutes = static_cast<int>(minutes);
         else
-            wrong(number, part == nullptr ? "the head of a course has title, summary, then and \"course: yes\""
-                                          : "a line \"## LESSON\" is followed by \"steps: 1, 3-5\", "
-                                            "\"minutes: N\" and \"title: WORDS\"");
+            wrong(number, part == nullptr
+                              ? "the head of a course has title, summary, then and \"course: yes\""
+                              : "a line \"## LESSON\" is followed by \"steps: 1, 3-5\", "
+                                "\"minutes: N\" and \"title: WORDS\"");
     }
     if (out.course.title.empty()) wrong(0, "the course has no title");
     if (out.course.parts.empty()) wrong(0, "a course names at least one lesson: a line \"## 01-two-walls\"");

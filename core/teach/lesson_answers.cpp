@@ -7,6 +7,7 @@
 #include "core/plan/edits.h"
 #include "core/plan/names.h"
 #include "core/rules/software_runs.h"
+#include "core/teach/hand_in.h"
 #include "core/teach/lesson_parts.h"
 
 #include <algorithm>
@@ -128,6 +129,19 @@ bool takes_room_software(const Lesson& lesson, const LessonPlan& from) {
               });
 }
 
+// Returns true if a task can be done where that plan begins it: goals are figures, and another software has
+// others.
+bool can_be_done(const LessonTask& task, const Plan& start, const Presets& presets) {
+    const auto passes = [&](const Plan& plan) {
+        return judge_task(task, start, plan, evaluate(plan), presets).passed;
+    };
+    try {
+        return !passes(start) && passes(plan_with(start, task.solution, presets));
+    } catch (const Error&) {
+        return false;
+    }
+}
+
 }  // namespace
 
 const std::string& LessonQuestion::why_of(Software software) const {
@@ -141,7 +155,8 @@ std::string keeps_its_software(const Lesson& lesson, std::size_t i, const Plan& 
     Plan run = shown;
     run.training.software = *lesson.software;
     const auto lack = lacks_of(run, *lesson.software).first();
-    return lack ? words_of(*lack, run, *lesson.software) : std::string();
+    return lack ? words_of(*lack, run, *lesson.software)
+                : std::string("its goals are figures of that software");
 }
 
 Plan plan_shown(const Lesson& lesson, std::size_t i, const Plan& base, const Presets& presets) {
@@ -149,7 +164,9 @@ Plan plan_shown(const Lesson& lesson, std::size_t i, const Plan& base, const Pre
     Plan plan = plan_with(from.open.empty() ? base : presets.plan(from.open), from.sets, presets);
     if (takes_room_software(lesson, from)) {
         const Software own = std::exchange(plan.training.software, *lesson.software);
-        if (lacks_of(plan, *lesson.software).any()) plan.training.software = own;
+        const auto& task = lesson.steps[i].task;
+        if (lacks_of(plan, *lesson.software).any() || (task && !can_be_done(*task, plan, presets)))
+            plan.training.software = own;
     }
     const LessonStep& step = lesson.steps[i];
     if (!from.sets.empty() || (step.question && !from.open.empty())) plan.name = step.title;

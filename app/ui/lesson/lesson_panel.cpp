@@ -391,8 +391,8 @@ void draw_step(Pen& p) {
     draw_software(p);
     if (!p.session.fold_words) p.words(p.session.words);
     if (!p.session.keeps_software.empty())
-        p.words("This step is " + std::string(runs_of(p.session.start.training.software).who) + "'s: "
-                + p.session.keeps_software + ".",
+        p.words("This step is " + std::string(runs_of(p.session.start.training.software).who)
+                    + "'s: " + p.session.keeps_software + ".",
                 Tone::secondary);
     draw_more(p);
     draw_way_to_plan(p, *step);

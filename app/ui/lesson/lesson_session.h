@@ -92,7 +92,7 @@ struct LessonSession {
     std::string next_title;   // of the lesson that follows this one; empty: none
     double begun_s = 0;
     bool asks_software = false;  // what the room runs is being chosen
-    bool plan_hidden = false;  // the window has no room for both the plan and the lesson
+    bool plan_hidden = false;    // the window has no room for both the plan and the lesson
 
     [[nodiscard]] const LessonStep* current() const {
         return step < lesson.steps.size() ? &lesson.steps[step] : nullptr;

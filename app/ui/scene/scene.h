@@ -180,8 +180,8 @@ struct Scene {
     bool asked = false;                    // a question is open: figures of other plans than this one may
                                            // be its answer
     bool in_lesson = false;                // a lesson shows its own plan
-    // Scales of time and memory reach at least so far: a lesson's plan and the one that it asks about, or that
-    // somebody made of it, stand on one. The outline of this one stays then; null: of none.
+    // Scales of time and memory reach at least so far: a lesson's plan and the one that it asks about, or
+    // that somebody made of it, stand on one. The outline of this one stays then; null: of none.
     double axis_s = 0, axis_bytes = 0;
     const Evaluation* outlined = nullptr;
     std::optional<InjectedStage> injected{};
@@ -208,7 +208,8 @@ struct Scene {
 // Returns the kind called "dp_shard" and the like; nullopt where no kind of groups is called so.
 [[nodiscard]] std::optional<GroupKind> axis_named(std::string_view name);
 
-// Keeps the outline of a plan on the scene's scales, which reach as far as the longer step and the fuller GPU.
+// Keeps the outline of a plan on the scene's scales, which reach as far as the longer step and the fuller
+// GPU.
 void keep_outline(Scene& scene, const Evaluation& of);
 // Returns the time of the step before the last edit while its outline stays, else that of the outlined plan;
 // `name` is that of the glide.

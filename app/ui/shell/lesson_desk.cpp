@@ -456,13 +456,11 @@ void LessonDesk::add_commands(std::vector<Command>& commands) {
         [this] { return lesson_.open && static_cast<bool>(window_.host.save_handout); });
     add_opening_commands(commands);
     for (const RoomSoftware& r : kRoomSoftware)
-        commands.push_back({.id = "lesson.run_by." + std::string(name_of(r.software)),
-                            .title = "Lessons for " + std::string(r.name),
-                            .run = [this, &r] { run_by(r.software); },
-                            .checked =
-                                [this, &r] {
-                                    return window_.settings.lesson_software == name_of(r.software);
-                                }});
+        commands.push_back(
+            {.id = "lesson.run_by." + std::string(name_of(r.software)),
+             .title = "Lessons for " + std::string(r.name),
+             .run = [this, &r] { run_by(r.software); },
+             .checked = [this, &r] { return window_.settings.lesson_software == name_of(r.software); }});
     const std::size_t first = commands.size();
     add("lesson.forward", "Next step", step(LessonAction::Kind::next), open, {Key::page_down}).separator =
         true;

@@ -611,7 +611,8 @@ void draw_map_compact(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
     const std::array<Rect, 6> at = place_compact(room.cut_top(kCompactHead).inset(8, 0));
     const bool narrow = at[0].w <= 0;
     for (std::size_t i = 0; i < kCompactHeads.size(); ++i)
-        if (at[i].w > 0) ui.section({at[i].x, at[i].y, at[i].w, 16}, narrow && i == 3 ? "SENDS" : kCompactHeads[i]);
+        if (at[i].w > 0)
+            ui.section({at[i].x, at[i].y, at[i].w, 16}, narrow && i == 3 ? "SENDS" : kCompactHeads[i]);
     double most = 0;
     for (const MapRow& r : rows)
         if (!r.modifier) most = std::max(most, r.cost_s());
