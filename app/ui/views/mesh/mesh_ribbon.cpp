@@ -128,6 +128,7 @@ void draw_one_fold(Ui& ui, Rect room, const MeshAxis& axis, const FoldWords& wor
     ui.label(head_lines > 1 ? room.cut_top(kFoldLine) : head, words.how, ui.small());
     c.rect({room.x, room.y + 2, room.w, 2.5f}, color, 1);
     room.cut_top(kFoldHead - kFoldLine);
+    if (room.h < kFoldBox / 2) return;
     const bool lines = axis.stride() == 1;
     const std::int64_t size = lines ? axis.degree : axis.stride(),
                        blocks = lines ? std::max<std::int64_t>(1, world / size) : axis.degree;
@@ -274,14 +275,19 @@ void draw_side(Ui& ui, Rect room, const Scene& scene, const RibbonSide& side, do
         words[i] = fold_words_of(ui, side, axes, i);
         if (!words[i].fit(ui, w)) lines = 2;
     }
-    Rect folds = room.cut_top(kFoldHead + kFoldBox + static_cast<float>(lines - 1) * kFoldLine);
+    // The pieces are what moves: in a low room the boxes of the folds go before they get small.
+    constexpr float kPieces = 132;
+    const float names = kFoldHead + static_cast<float>(lines - 1) * kFoldLine,
+                wires = static_cast<float>(axes.count) * kWireRow + 46;
+    const bool boxes = room.h >= names + kFoldBox + wires + kPieces;
+    Rect folds = room.cut_top(names + (boxes ? kFoldBox : 0));
     for (std::size_t i = 0; i < axes.count; ++i) {
         draw_one_fold(ui, folds.cut_left(w), axes.axis[i], words[i], lines, side.evaluation.mesh.world,
                       quiet(axes.axis[i]));
         folds.cut_left(gap);
     }
     room.cut_top(8);
-    Rect below = room.cut_bottom(static_cast<float>(axes.count) * kWireRow + 46);
+    Rect below = room.cut_bottom(wires);
     if (room.h >= 90) draw_pieces(ui, room, scene, side, axes);
     for (const MeshAxis& a : axes.span())
         draw_wire_row(ui, below.cut_top(kWireRow), side, a, most_wire_s, quiet(a));
