@@ -342,6 +342,8 @@ inline constexpr std::array<std::string_view, 4> kShapes{"falls", "rises", "flat
 // says so in its place.
 struct HiddenAnswer {
     bool open = false;  // a question is open that the plan answers: cards, advice and exports wait for it
+    // All of what is asked is which messages an axis sends: a picture that leaves them out may be seen.
+    bool of_messages = false;
     std::vector<std::string_view> places;  // names of views; kFiguresPlace, kPlanPlace; kAllViews
     [[nodiscard]] bool covers(std::string_view place) const;
 };

@@ -401,7 +401,9 @@ HiddenAnswer hidden_answer_of(const LessonStep& step, const Solution& solution, 
             if (!is_same(shown, answer, tolerance_of(q))) return;  // the page shows another plan
         }
         for (const std::string_view place : split_words(query->shown_in)) out.places.push_back(place);
+        out.of_messages = out.of_messages && query->of_messages;
     };
+    out.of_messages = step.scene.against.empty();
     if (q.compares_options() || q.kind == QuestionKind::curve)
         for (std::size_t i = 0; i < std::min(q.options.size(), solution.options.size()); ++i) {
             if (static_cast<int>(i) != q.given) cover(q.options[i].value, solution.options[i]);

@@ -126,6 +126,7 @@ struct Query {
     std::string_view pattern, what;
     Answer (*answer)(const QueryInput& in);
     std::string_view shown_in{};
+    bool of_messages = false;  // HiddenAnswer::of_messages
 };
 [[nodiscard]] const std::vector<Query>& query_table();
 // Returns the row of a query and its arguments; null where there is no such query.

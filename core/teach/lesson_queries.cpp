@@ -182,7 +182,7 @@ constexpr Query kMeshQueries[] = {
     {"group AXIS N", "the same with rank N itself", group},
     {"stage_of N", "the pipeline stage of rank N", stage_of},
     {"node_of N", "the node of rank N", node_of},
-    {"collective AXIS", "what its ranks say to each other", collective, "views plan"},
+    {"collective AXIS", "what its ranks say to each other", collective, "views plan", true},
     {"caption AXIS", "the sentence under the mesh", caption},
     {"tier N", "the cluster's tiers, 0 the fastest", tier_at, "views plan"},
     {"domain N", "GPUs that tier N joins", domain, "views plan"},

@@ -431,7 +431,10 @@ void Shell::make_mesh_commands() {
 
 void Shell::make_timeline_commands() {
     // The same keys play the layer when it fills the window.
-    const auto of_layer = [this] { return full_view() == ViewId::layer && window_.evaluation.valid; };
+    const auto of_layer = [this] {
+        return full_view() == ViewId::layer && window_.evaluation.valid
+               && !shows_matrices(window_.views.layer.choice);
+    };
     const auto has_timeline = [this, of_layer] {
         return of_layer() || window_.views.timeline.current(window_.evaluation, window_.evaluated) != nullptr;
     };

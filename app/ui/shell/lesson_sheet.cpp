@@ -162,7 +162,9 @@ bool picture_answers(const StepSheet& s) {
     const std::string& view = s.step.scene.view;
     const bool proposes = view == view_of(ViewId::search).name || view == view_of(ViewId::compare).name;
     const auto id = view_named(view);
-    return (id && s.hidden_answer.covers(view_of(*id).name)) || (proposes && !s.step.question);
+    ViewStates states;
+    if (id && !s.step.scene.page.empty()) show_named_page(states, *id, s.step.scene.page);
+    return (id && is_covered(s.hidden_answer, *id, states)) || (proposes && !s.step.question);
 }
 
 std::optional<AskedPicture> asked_picture_of(const StepSheet& s, const Presets& presets) {

@@ -189,11 +189,11 @@ std::string brief_line(const Plan& p, bool names_model) {
 
 // Returns what stands around one view on a sheet by itself.
 ViewSheet sheet_around(const Scene& scene, ViewId view, const PictureRequest& request,
-                       const HiddenAnswer& hidden) {
+                       const HiddenAnswer& hidden, const ViewStates& states) {
     ViewSheet out;
     if (request.title) out.title = title_of(scene.plan);
     if (request.caption) out.caption = brief_line(scene.plan, !request.title);
-    out.covered = hidden.covers(view_of(view).name);
+    out.covered = is_covered(hidden, view, states);
     out.figures_covered = hidden.covers(kFiguresPlace);
     return out;
 }
@@ -416,7 +416,7 @@ std::string draw_picture(const Presets& presets, const Plan& plan, const Picture
         if (a != nullptr) keep_outline(scene, *a->evaluation);
         const ViewId view = *view_named(request.view);
         draw_view_sheet(ui, scene, view, window.views, window.evaluated,
-                        sheet_around(scene, view, request, window.hidden_answer));
+                        sheet_around(scene, view, request, window.hidden_answer, window.views));
     };
     const auto hidden = [&] { return (shell ? shell->ui_state() : window.state).hidden; };
     // The picture grows in height until all fits. It never shrinks: a wider part may need less height again.

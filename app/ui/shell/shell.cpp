@@ -431,7 +431,7 @@ Effects Shell::draw_view(Ui& ui, Rect room, Scene& scene, ViewId view) {
     if (const auto part = ui.part("part.view", static_cast<std::uint64_t>(view), room, key, ui.theme().window,
                                   moving_in_view(view, window_.views)))
         window_.draw_guarded(ui, title, room, [&] { out = draw_kept_view(ui, room, scene, view); });
-    if (!window_.hidden_answer.covers(view_of(view).name))
+    if (!is_covered(window_.hidden_answer, view, window_.views))
         window_.draw_guarded(ui, title, room, [&] { draw_view_moving(ui, scene, view, window_.views); });
     return out;
 }
@@ -462,7 +462,7 @@ Effects Shell::draw_kept_view(Ui& ui, Rect room, Scene& scene, ViewId view) {
         draw_curve_view(ui, room, desk_.lesson());
         return {};
     }
-    if (window_.hidden_answer.covers(view_of(view).name)) {
+    if (is_covered(window_.hidden_answer, view, window_.views)) {
         draw_cover(ui, room);
         return {};
     }

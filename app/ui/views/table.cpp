@@ -228,7 +228,8 @@ constexpr auto kTable = std::to_array<ViewEntry>({
      .draw = draws<&ViewStates::layer, draw_layer>,
      .data = [](const Scene& scene, const ViewStates& s,
                 int part) { return layer_data(scene, s.layer, part); },
-     .data_parts = kLayerTables},
+     .data_parts = kLayerTables,
+     .leaves_out_messages = [](const ViewStates& s) { return shows_matrices(s.layer.choice); }},
     {.id = ViewId::search,
      .name = "search",
      .title = "Search",
@@ -377,7 +378,8 @@ bool wants_tornado_table(const ViewStates& states) {
 }
 
 bool plays_with_space(const ViewStates& states, ViewId view) {
-    return view == ViewId::layer || (view == ViewId::map && states.map.page == MapPage::wires)
+    return (view == ViewId::layer && !shows_matrices(states.layer.choice))
+           || (view == ViewId::map && states.map.page == MapPage::wires)
            || (view == ViewId::step && states.step.part == StepViewState::kStragglers);
 }
 
@@ -398,8 +400,8 @@ constexpr std::string_view kShardsPages[] = {
     "zero alone", "fsdp alone", "tp alone",  "cp alone",    "pp alone", "ep alone"};
 constexpr std::string_view kMapPagesSaved[] = {"axes", "names", "wires", "choose", "tables", "compact"};
 constexpr std::string_view kCommPages[] = {"calls", "heat", "ring", "measured", "lanes", "layer"};
-constexpr std::string_view kLayerPages[] = {"plan",     "dp alone", "fsdp alone",
-                                            "tp alone", "cp alone", "ep alone"};
+constexpr std::string_view kLayerPages[] = {"plan",     "dp alone", "fsdp alone", "tp alone",
+                                            "tp steps", "cp alone", "ep alone"};
 
 std::span<const std::string_view> pages_of(ViewId view) {
     switch (view) {
@@ -427,12 +429,15 @@ constexpr AlonePage kShardsAlone[] = {{"dp alone", Strategy::ddp},    {"zero alo
 struct AloneLayer {
     std::string_view name;
     AloneAxis axis;
+    LayerPart part = LayerPart::both;  // the one that the axis is about
+    bool steps = false;
 };
 constexpr AloneLayer kLayerAlone[] = {{"dp alone", AloneAxis::dp},
                                       {"fsdp alone", AloneAxis::fsdp},
                                       {"tp alone", AloneAxis::tp},
-                                      {"cp alone", AloneAxis::cp_ring},
-                                      {"ep alone", AloneAxis::ep}};
+                                      {"tp steps", AloneAxis::tp, LayerPart::both, true},
+                                      {"cp alone", AloneAxis::cp_ring, LayerPart::attention},
+                                      {"ep alone", AloneAxis::ep, LayerPart::mlp}};
 
 }  // namespace
 
@@ -451,7 +456,10 @@ bool show_named_page(ViewStates& states, ViewId view, std::string_view page) {
     if (view == ViewId::layer) {
         const auto at = std::find_if(std::begin(kLayerAlone), std::end(kLayerAlone), named);
         states.layer.choice.alone = at != std::end(kLayerAlone);
-        if (states.layer.choice.alone) states.layer.choice.axis = at->axis;
+        if (states.layer.choice.alone) {
+            states.layer.choice.axis = at->axis, states.layer.choice.steps = at->steps;
+            states.layer.choice.part = at->part;
+        }
         return states.layer.choice.alone || page == kLayerPages[0];
     }
     if (view == ViewId::shards) {
@@ -683,6 +691,14 @@ Rect moving_in_view(ViewId view, const ViewStates& states) {
 void draw_view_moving(Ui& ui, Scene& scene, ViewId view, ViewStates& states) {
     const ViewEntry& entry = view_of(view);
     if (entry.draw_moving != nullptr && shows_picture(view, states)) entry.draw_moving(ui, scene, states);
+}
+
+bool is_covered(const HiddenAnswer& hidden, ViewId view, const ViewStates& states) {
+    const ViewEntry& entry = view_of(view);
+    if (!hidden.covers(entry.name)) return false;
+    const bool picture = !states.as_data[static_cast<std::size_t>(view)];
+    return !hidden.of_messages || !picture || entry.leaves_out_messages == nullptr
+           || !entry.leaves_out_messages(states);
 }
 
 void draw_cover(Ui& ui, Rect room) {

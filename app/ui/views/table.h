@@ -113,6 +113,9 @@ struct ViewEntry {
     bool picture_below = false;  // its picture stands below its table, where both have room
     std::uint64_t (*highlighted_by)(const Hover& hover,
                                     const ViewStates& states) = nullptr;  // what it highlights
+    // As it is shown now, it leaves out itself what a question asks about messages
+    // (HiddenAnswer::of_messages).
+    bool (*leaves_out_messages)(const ViewStates& states) = nullptr;
     Rect (*moving)(const ViewStates& states) = nullptr;       // the place where the mouse changes it in each
                                                               // frame
     void (*draw_moving)(Ui&, Scene&, ViewStates&) = nullptr;  // the text there
@@ -204,6 +207,8 @@ void draw_view_moving(Ui& ui, Scene& scene, ViewId view, ViewStates& states);
 // Returns the rectangle where the mouse changes draw_view_moving's drawing; empty where it changes nothing.
 [[nodiscard]] Rect moving_in_view(ViewId view, const ViewStates& states);
 
+// Returns true if the view is not drawn while a question is open.
+[[nodiscard]] bool is_covered(const HiddenAnswer& hidden, ViewId view, const ViewStates& states);
 // Says in the place of what would give a lesson's answer away that it does.
 void draw_cover(Ui& ui, Rect room);
 

@@ -195,6 +195,11 @@ class RankPainter {
                               (k - 0.5f) * (theme_.id == ThemeId::light ? 1.1f : 1.4f));
     }
 
+    // Writes a tensor in the chosen notation; a lesson has none, and says its shape.
+    [[nodiscard]] std::string tensor_text(const LayerTensor& t) const {
+        return scene_.in_lesson ? shape_text(t) : text_of(t, state_.choice.notation, state_.shown->dp);
+    }
+
     void column(Rect at, const LayerTensor& t, bool result, std::size_t i) {
         const std::string sign = i == 0     ? ""
                                  : result   ? is_collective(step_.op) ? "→ " : "= "
@@ -204,7 +209,7 @@ class RankPainter {
         ui_.label(head.cut_top(17), sign + t.name, ui_.title());
         const TextStyle mono =
             ui_.mono().in(theme_.id == ThemeId::light ? mix(base_, theme_.text, 0.35f) : base_);
-        ui_.label(head.cut_top(16), text_of(t, state_.choice.notation, state_.shown->dp), mono);
+        ui_.label(head.cut_top(16), tensor_text(t), scene_.in_lesson ? ui_.small() : mono);
         const GroupSpread s = spread_of(t, group_, state_.choice.notation);
         ui_.label(head.cut_top(16), group_words(t, s, step_.op) + exchange_words(s, result), ui_.small());
         const bool moving = result && is_collective(step_.op) && state_.part < 1;
@@ -213,8 +218,8 @@ class RankPainter {
             cell(body, t, s, r, moving);
             if (ui_.hovers(body))
                 ui_.tooltip(sentence("rank ", group_.ranks[r], ": ", t.name) + "\n"
-                            + text_of(t, state_.choice.notation, state_.shown->dp) + "\n" + shape_text(t)
-                            + "\n" + memory_text(t.bytes()));
+                            + (scene_.in_lesson ? "" : tensor_text(t) + "\n") + shape_text(t) + "\n"
+                            + memory_text(t.bytes()));
         }
     }
 

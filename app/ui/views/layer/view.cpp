@@ -23,6 +23,7 @@ void draw_switches(Ui& ui, Rect& head_row, Rect& room, LayerViewState& state, bo
     static constexpr std::string_view kParts[] = {"attention", "MLP", "both"};
     static constexpr std::string_view kNotations[] = {"Megatron", "DTensor", "JAX"};
     static constexpr std::string_view kKinds[] = {"MoE layer", "dense layer"};
+    static constexpr std::string_view kSteps[] = {"Why one sum", "Step by step"};
     LayerChoice& c = state.choice;
     const auto pick = [&](std::string_view name, std::span<const std::string_view> labels, int at,
                           std::uint32_t off = 0) {
@@ -33,6 +34,9 @@ void draw_switches(Ui& ui, Rect& head_row, Rect& room, LayerViewState& state, bo
     const std::uint32_t none = has_experts ? 0 : 1U << static_cast<unsigned>(AloneAxis::ep);
     if (c.alone)
         c.axis = static_cast<AloneAxis>(pick("layer.axis", kAloneNames, static_cast<int>(c.axis), none));
+    if (c.alone && (c.axis == AloneAxis::tp || c.axis == AloneAxis::tp_sp))
+        c.steps = pick("layer.steps", kSteps, c.steps ? 1 : 0) == 1;
+    if (shows_matrices(c)) return;
     if (state.shown->has_moe && state.shown->has_dense)
         c.dense = pick("layer.kind", kKinds, c.dense ? 1 : 0) == 1;
     c.part = static_cast<LayerPart>(pick("layer.part", kParts, static_cast<int>(c.part)));
@@ -152,10 +156,11 @@ void draw_step_sentence(Ui& ui, Rect& room, const Scene& scene, const LayerViewS
 
 // If there is no room for both side by side, the ranks or the program are drawn.
 void draw_below(Ui& ui, Rect room, Scene& scene, LayerViewState& state) {
-    static constexpr std::string_view kBelow[] = {"ranks", "program"};
+    static constexpr std::string_view kBelow[] = {"ranks", "program"}, kPlain[] = {"ranks", "steps"};
+    const std::span<const std::string_view> labels = scene.in_lesson ? kPlain : kBelow;
     const Rect row = room.cut_top(24);
-    state.program_shown = ui.segments("layer.below", {row.x, row.y, segments_width(ui, kBelow), row.h},
-                                      kBelow, state.program_shown ? 1 : 0)
+    state.program_shown = ui.segments("layer.below", {row.x, row.y, segments_width(ui, labels), row.h},
+                                      labels, state.program_shown ? 1 : 0)
                           == 1;
     room.cut_top(8);
     if (state.program_shown)
@@ -192,7 +197,8 @@ void draw_layer(Ui& ui, Rect head_row, Rect room, Scene& scene, LayerViewState& 
     const Rect whole{room.x, head_row.y, room.w, room.bottom() - head_row.y};  // with its tabs and switches
     const bool space = takes_space(ui, whole, scene);  // before a switch that was clicked last takes it
     keep_shown(scene, state.choice, revision, state.shown);
-    if (!ui.state().for_picture || room.w > 700)
+    // A lesson shows one thing; what it does not speak of has no switch there.
+    if (!scene.in_lesson && (!ui.state().for_picture || (room.w > 700 && !shows_matrices(state.choice))))
         draw_switches(ui, head_row, room, state, scene.plan.model.moe.has_value());
     const auto other = [](const LayerChoice& a, const LayerChoice& b) {
         return a.alone != b.alone || (a.alone && a.axis != b.axis) || a.dense != b.dense;
@@ -206,6 +212,11 @@ void draw_layer(Ui& ui, Rect head_row, Rect room, Scene& scene, LayerViewState& 
     keep_shown(scene, state.choice, revision, state.shown);
     const ShownLayer& shown = *state.shown;
     if (before && !shown.list.steps.empty()) state.at = same_step(shown.list, *before);
+    if (shows_matrices(state.choice)) {
+        state.playing = false, state.part = 1;
+        draw_matrices(ui, room, scene, state, revision);
+        return;
+    }
     if (!shown.why_not.empty() || shown.list.steps.empty()) {
         ui.canvas().paragraph(room.inset(0, 12), shown.why_not, ui.style(13, Tone::secondary), 20);
         return;
@@ -263,7 +274,14 @@ namespace {
 
 constexpr float kLine = 18;
 
-void draw_program(Ui& ui, Rect room, LayerViewState& state) {
+// Says in plain words what a line of the program does.
+std::string plain_line(const LayerStep& s) {
+    const std::string what(words_of(s.what));
+    return is_collective(s.op) ? collective_words(s) + ": " + what : what;
+}
+
+// `plain`: no notation is used.
+void draw_program(Ui& ui, Rect room, LayerViewState& state, bool plain) {
     const ShownLayer& shown = *state.shown;
     Canvas& c = ui.canvas();
     const Theme& theme = ui.theme();
@@ -294,13 +312,14 @@ void draw_program(Ui& ui, Rect room, LayerViewState& state) {
         if (is_collective(s.op))
             c.rect({chip.center().x - 4, chip.center().y - 4, 8, 8}, color_of_step(theme, s), 2);
         const std::string& mark = shown.marks[index];
-        if (!mark.empty() && !is_collective(s.op)) {
+        if (!mark.empty() && !plain && !is_collective(s.op)) {
             const TextStyle t = ui.mono().in(color_of(theme, s.out[0].partial[0]));
             const float w = c.text_width(mark, t) + 4;
             if (row.w > w + 100) c.text_in(row.cut_right(w), mark, t, Align::right);
         }
-        const bool cut = c.text_in(row, shown.lines[index], ui.mono(tone));
-        if (hit.hovered) ui.tooltip(std::string(words_of(s.what)) + (cut ? "\n" + shown.lines[index] : ""));
+        const std::string line = plain ? plain_line(s) : shown.lines[index];
+        const bool cut = c.text_in(row, line, plain ? ui.small(tone) : ui.mono(tone));
+        if (hit.hovered) ui.tooltip(std::string(words_of(s.what)) + (cut ? "\n" + line : ""));
     }
 }
 
@@ -410,7 +429,7 @@ void draw_said(Ui& ui, Rect room, const LayerViewState& state, float lines) {
 
 }  // namespace
 
-void draw_side(Ui& ui, Rect room, const Scene&, LayerViewState& state) {
+void draw_side(Ui& ui, Rect room, const Scene& scene, LayerViewState& state) {
     const auto said = static_cast<float>(tally_at(state.shown->list, state.at).size());
     const float lines = room.h > 640 ? 4.0f : 2.0f;
     const float below = 18 + 2 + 20 * std::max(said, 1.0f) + 4 + lines * kLine;
@@ -418,8 +437,8 @@ void draw_side(Ui& ui, Rect room, const Scene&, LayerViewState& state) {
     room.cut_bottom(12);
     Rect kept = room.cut_bottom(std::min(40 + 7 * kLine, room.h * 0.38f));
     room.cut_bottom(12);
-    ui.section(room.cut_top(18), "PROGRAM, ONE GPU");
-    draw_program(ui, room, state);
+    ui.section(room.cut_top(18), scene.in_lesson ? "STEP BY STEP, ONE GPU" : "PROGRAM, ONE GPU");
+    draw_program(ui, room, state, scene.in_lesson);
     draw_kept(ui, kept, state);
     draw_said(ui, bottom, state, lines);
 }

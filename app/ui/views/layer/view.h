@@ -10,6 +10,7 @@
 #include "app/ui/scene/scene.h"
 #include "core/evaluate.h"
 #include "core/layer/layer.h"
+#include "core/teach/tp_matrices.h"
 
 #include <array>
 #include <cstdint>
@@ -30,11 +31,17 @@ enum class LayerPart : std::uint8_t { attention, mlp, both };
 struct LayerChoice {
     bool alone = false;
     AloneAxis axis = AloneAxis::tp_sp;
+    bool steps = false;  // tp goes step by step; else it is drawn as two matrices
     bool dense = false;  // the dense layers of a model that has MoE layers too
     LayerPart part = LayerPart::both;
     Notation notation = Notation::jax;
     bool operator==(const LayerChoice&) const = default;
 };
+
+// Returns true if tensor parallelism is drawn as two matrices and their sum.
+[[nodiscard]] inline bool shows_matrices(const LayerChoice& c) {
+    return c.alone && !c.steps && (c.axis == AloneAxis::tp || c.axis == AloneAxis::tp_sp);
+}
 
 inline constexpr std::int64_t kMostRanks = 8;  // side by side
 
@@ -80,6 +87,13 @@ struct ShownLayerOf {
 using KeptLayer = Kept<ShownLayer, ShownLayerOf>;
 void make_shown(const Scene& scene, const LayerChoice& choice, ShownLayer& out);
 void keep_shown(const Scene& scene, const LayerChoice& choice, std::uint64_t revision, KeptLayer& kept);
+// The matrices of a plan follow from its revision, the axis, and the rank whose group is shown.
+struct TpMatricesOf {
+    std::uint64_t revision = 0;
+    AloneAxis axis = AloneAxis::tp;
+    std::int64_t rank = 0;
+    bool operator==(const TpMatricesOf&) const = default;
+};
 // Returns the tensors kept after step `at` (index), in the order in which they came.
 [[nodiscard]] std::vector<KeptTensor> stash_at(const LayerList& list, int at);
 [[nodiscard]] std::vector<Tally> tally_at(const LayerList& list, int at);
@@ -100,6 +114,8 @@ struct LayerViewState {
     ScrollState program;
     int program_at = -1;  // the step that the program was scrolled to
     KeptLayer shown;
+    Kept<TpMatrices, TpMatricesOf> matrices;
+    std::int64_t path = -1;  // the GPU of a small example whose way through the matrices is highlighted
 };
 void draw_layer(Ui& ui, Rect head_row, Rect room, Scene& scene, LayerViewState& state,
                 std::uint64_t revision);
@@ -110,6 +126,8 @@ void draw_layer(Ui& ui, Rect head_row, Rect room, Scene& scene, LayerViewState& 
 void step_layer(LayerViewState& state, int by);
 void play_or_pause(LayerViewState& state);
 
+// Draws tensor parallelism as two matrices; before an open question is answered, without its sum.
+void draw_matrices(Ui& ui, Rect room, Scene& scene, LayerViewState& state, std::uint64_t revision);
 // Draws the boxes of both passes, and from kGraphHeight on their legend; a click sets the play head. Returns
 // the height used: long passes go on over several lines where these have room.
 float draw_graph(Ui& ui, Rect room, LayerViewState& state);
