@@ -35,6 +35,7 @@ constexpr std::string_view kCommTables[] = {"calls", "who to whom", "one call",
 constexpr std::string_view kStepTables[] = {"time",     "rates",       "constants",
                                             "software", "sensitivity", "measured"};
 constexpr std::string_view kSearchTables[] = {"results", "rejected"};
+constexpr KeyHelp kShardsKeys[] = {{"Left, Right", "cp in tokens: a hop back, on"}};
 constexpr std::string_view kScaleTables[] = {"points", "what turns"};
 constexpr std::string_view kCompareTables[] = {"figures", "what differs", "why", "path"};
 constexpr std::string_view kShardsTables[] = {"shown", "parameters", "gradients", "optimizer", "activations"};
@@ -144,6 +145,7 @@ constexpr auto kTable = std::to_array<ViewEntry>({
      .help = "What is cut, what is copied?",
      .pane = Pane::top,
      .key = {.key = Key::n3},
+     .keys = kShardsKeys,
      .draw = draws<&ViewStates::shards, draw_shards>,
      .data = [](const Scene& scene, const ViewStates& s,
                 int part) { return part > 0 ? tensors_data(scene, part - 1) : shards_data(scene, s.shards); },
@@ -467,6 +469,7 @@ bool show_named_page(ViewStates& states, ViewId view, std::string_view page) {
         if (at != std::end(kShardsAlone)) {
             states.shards.shows = ShardsViewState::Shows::one_axis;
             states.shards.picker.strategy = at->strategy;
+            states.shards.picker.as_tokens = at->strategy == Strategy::cp;
             return true;
         }
     }
@@ -492,6 +495,7 @@ OpenPages open_pages(const ViewStates& states) {
         if (e.pages.shown != nullptr) out.page[static_cast<std::size_t>(e.id)] = e.pages.shown(states);
     out.shards = states.shards.shows;
     out.strategy = states.shards.picker.strategy;
+    out.cp_as_tokens = states.shards.picker.as_tokens;
     out.layer = states.layer.choice;
     const TimelineViewState& t = states.timeline;
     out.timeline = t.choice, out.second_schedule = t.second, out.critical = t.critical;
@@ -505,6 +509,8 @@ void show_open_pages(ViewStates& states, const OpenPages& pages) {
         if (e.pages.show != nullptr) e.pages.show(states, pages.page[static_cast<std::size_t>(e.id)]);
     states.shards.shows = pages.shards;
     states.shards.picker.strategy = pages.strategy;
+    states.shards.picker.as_tokens = pages.cp_as_tokens;
+    states.shards.tokens.rank = states.shards.tokens.round = -1;
     states.layer.choice = pages.layer;
     TimelineViewState& t = states.timeline;
     t.choice = pages.timeline, t.second = pages.second_schedule, t.critical = pages.critical;

@@ -168,6 +168,7 @@ struct OpenPages {
     std::array<int, kViewCount> page{};
     ShardsViewState::Shows shards = ShardsViewState::Shows::loaf;
     Strategy strategy = Strategy::ddp;
+    bool cp_as_tokens = false;
     LayerChoice layer;
     TimelineChoice timeline{};
     int second_schedule = -1;

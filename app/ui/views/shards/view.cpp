@@ -155,7 +155,7 @@ void controls(Ui& ui, Rect& head_row, Rect& room, Scene& scene, ShardsViewState&
                                                            "ends"};
     const bool alone = s.shows == Shows::one_axis;
     if (ui.state().for_picture) {  // a picture has no switches: they are a subtitle
-        if (s.shows == Shows::loaf || s.shows == Shows::list) return;
+        if (s.shows == Shows::loaf || s.shows == Shows::list || s.shows_tokens()) return;
         std::string words =
             std::string(name_of(s.state)) + " " + std::string(kMoments[static_cast<std::size_t>(s.moment)]);
         words += ", " + std::string(alone ? kScopes[2] : blocks[static_cast<std::size_t>(s.block)]);
@@ -164,6 +164,14 @@ void controls(Ui& ui, Rect& head_row, Rect& room, Scene& scene, ShardsViewState&
     }
     s.shows = static_cast<Shows>(choose(ui, rows, "shards.scope", kScopes, static_cast<int>(s.shows)));
     if (s.shows == Shows::loaf || s.shows == Shows::list) return;
+    if (alone && s.picker.strategy == Strategy::cp && !scene.in_lesson) {
+        static constexpr std::array<std::string_view, 2> kCpShows{"tokens", "price"};
+        s.picker.as_tokens = choose(ui, rows, "shards.cp_shows", kCpShows, s.picker.as_tokens ? 0 : 1) == 0;
+        static constexpr std::array<std::string_view, 2> kRanks{"cp 4", "cp 8"};
+        if (s.shows_tokens() && scene.plan.layout.cp <= 1)
+            s.picker.eight = choose(ui, rows, "shards.cp_ranks", kRanks, s.picker.eight ? 1 : 0) == 1;
+    }
+    if (s.shows_tokens()) return;
     const TensorState was = s.state;
     s.state = static_cast<TensorState>(choose(ui, rows, "shards.state", kStates, static_cast<int>(s.state)));
     if (s.state != was) scene.selection.tensor_state = s.state;  // the inspector follows
@@ -271,6 +279,8 @@ std::optional<PlanEdit> draw_shards(Ui& ui, Rect head_row, Rect room, Scene& sce
                                     std::uint64_t revision) {
     Canvas& c = ui.canvas();
     controls(ui, head_row, room, scene, state);
+    if (state.shows_tokens())
+        return draw_tokens(ui, room, scene, state.tokens, state.picker.eight, revision);
     if (state.shows == Shows::one_axis) {
         draw_picker(ui, room, scene, state.picker, {state.state, state.moment}, revision);
         return std::nullopt;
@@ -316,6 +326,7 @@ std::optional<PlanEdit> draw_shards(Ui& ui, Rect head_row, Rect room, Scene& sce
 }
 
 Table shards_data(const Scene& scene, const ShardsViewState& state) {
+    if (state.shows_tokens()) return tokens_data(scene, state.picker.eight);
     if (state.shows == Shows::one_axis) return picker_data(scene, state.picker);
     if (state.shows == Shows::list) return tensors_data(scene, 0);
     if (state.shows == Shows::loaf && scene.evaluation.valid) return loaf_data(scene);

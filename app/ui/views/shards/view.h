@@ -11,6 +11,7 @@
 #include "app/ui/views/shards/shards_sheets.h"
 #include "core/teach/loaf.h"
 #include "core/teach/map.h"
+#include "core/teach/token_slices.h"
 
 #include <array>
 #include <cstdint>
@@ -51,9 +52,21 @@ struct StrategyGpus {
     std::vector<std::array<int, 2>> stages;  // of each layer
 };
 
+// The page of context parallelism: a sample cut in slices, and what each misses.
+struct TokensPageState {
+    // By revision, true if a plan without cp is shown with it, and with 8 ranks, not 4.
+    Kept<TokenSlices, std::tuple<std::uint64_t, bool, bool>> shown;
+    std::int64_t rank = -1;   // of the group, picked; -1: none is
+    std::int64_t round = -1;  // the last in which keys have come; -1: all have
+};
+[[nodiscard]] std::optional<PlanEdit> draw_tokens(Ui& ui, Rect room, Scene& scene, TokensPageState& state,
+                                                  bool eight, std::uint64_t revision);
+[[nodiscard]] Table tokens_data(const Scene& scene, bool eight);
+
 struct PickerState {
     Strategy strategy = Strategy::ddp;
     bool eight = false;                             // GPUs: 4 or 8
+    bool as_tokens = false;                         // cp is shown as slices of a sample, not by its price
     using Priced = std::pair<std::uint64_t, bool>;  // revision, eight
     Kept<StrategyPrices, Priced> prices;
     using Shown = std::tuple<Priced, Strategy, SheetRequest>;
@@ -121,8 +134,12 @@ struct ShardsViewState {
     // The loaf; the tensors of this plan; only one axis on a small copy of the model; every tensor in a list.
     enum class Shows : std::uint8_t { loaf, tensors, one_axis, list } shows = Shows::loaf;
     PickerState picker;
+    TokensPageState tokens;
     LoafPageState loaf;
     TensorListState list;
+    [[nodiscard]] bool shows_tokens() const {
+        return shows == Shows::one_axis && picker.strategy == Strategy::cp && picker.as_tokens;
+    }
     Kept<DrawnSheets, std::pair<std::uint64_t, SheetRequest>> drawn;  // by revision and request
     // By revision, request of rank 0, and room.
     Kept<PackedSheets, std::tuple<std::uint64_t, SheetRequest, Vec2>> packed;
