@@ -210,13 +210,15 @@ void hold_whole(TokenSlices& out) {
     Evaluation e;
     Plan whole = with_factor(out.plan, Axis::cp, 1, true);
     evaluate(whole, e);
-    if (!e.valid && microbatches_of(whole) == 0) {
+    out.whole_refused = first_wrong(e);
+    if (!e.valid) {
         // More copies take more samples: as many micro-batches as with cp hold as much.
         whole.training.global_batch *= out.plan.layout.cp;
         evaluate(whole, e);
     }
-    out.whole_refused = e.valid ? "" : first_wrong(e);
-    if (e.valid) out.whole = fullest(e);
+    if (!e.valid) return;
+    out.whole_refused.clear();
+    out.whole = fullest(e);
 }
 
 }  // namespace
@@ -317,9 +319,7 @@ std::string balance_words(const TokenCut& cut) {
     if (most > least * kEqual)
         return "The GPUs compute " + percent_text(least) + " to " + percent_text(most) + " of it.";
     return "Each GPU computes " + percent_text(most)
-           + ": it has one slice from either end. With one slice each, "
-             "in order, the last would have "
-           + in_order + ".";
+           + ", with one slice from either end. In order, the last would have " + in_order + ".";
 }
 
 }  // namespace pentamesh

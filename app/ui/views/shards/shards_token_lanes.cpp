@@ -201,24 +201,29 @@ class TokenLanes {
         const TextStyle bold = ui_.style(12, Tone::text, Face::semibold);
         Rect first = text.cut_top(roomy ? 22.0f : 26.0f);
         write_left(ui_, first, waits ? time_text(way.waits_s) + "." : "Nothing.", bold, 5);
-        std::string why;
+        std::string why, brief;  // the second where the first has no room
         const WayCall* hop = way.hop();
         if (way.comm == CpComm::ring && hop != nullptr) {
-            why = "Each hop takes " + time_text(hop->call_s);
+            const std::string each = time_text(hop->call_s);
             const std::string block =
                 time_text(way.attention_s / static_cast<double>(cut_.ranks)) + " of attention.";
+            why = "Each hop takes " + each;
             if (!waits)
-                why += " and hides behind " + block;
+                why += " and hides behind " + block, brief = each + " a hop, hidden.";
             else if (way.waits_s > 0.999 * way.wire_s)
-                why += "; none of it hides behind " + block;
+                why += "; none of it hides behind " + block, brief = each + " a hop, not hidden.";
             else
                 why += "; " + time_text(way.waits_s / hop->times) + " of it waits, the rest hides behind "
-                       + block;
+                       + block,
+                    brief = each + " a hop, partly hidden.";
         } else if (way.comm == CpComm::allgather) {
             why = "All keys and values come before the first product.";
+            brief = "All before the first product.";
         } else {
             why = "Two all-to-alls, there and back; each GPU needs whole heads.";
+            brief = "There and back; whole heads.";
         }
+        if (c_.text_width(why, ui_.small()) > first.w) why = brief;
         ui_.label(first, why, ui_.small());
         if (!roomy) return;
         const std::string sent = traffic_text(way.sent_bytes) + " leave each GPU a layer";

@@ -21,7 +21,7 @@ namespace {
 constexpr std::int64_t kMostGpus = 8, kFirstOfMany = 3;
 constexpr std::size_t kMostCells = 16;
 constexpr float kPanelsApart = 12, kRowLabel = 62, kLeftOut = 30;
-constexpr float kBoxHead = 24, kBoxFoot = 12, kLeastRow = 11, kMostRow = 34;
+constexpr float kLeastCell = 15, kBoxHead = 20, kBoxFoot = 12, kLeastRow = 11, kMostRow = 50;
 
 // A key of a GPU: its own, brought, on its way in the hop that is played, or not there yet.
 enum class KeyPlace : std::uint8_t { own, brought, coming, later };
@@ -57,7 +57,7 @@ class TokensPicture {
         std::optional<CpComm> clicked;
         const float full = token_lanes_height(s_, true), compact = token_lanes_height(s_, false);
         if (!s_.ways.empty() && room.h > compact + 210) {
-            const bool roomy = room.h > full + 300;
+            const bool roomy = room.h > full + (box_rows().size() > 4 ? 400.0f : 300.0f);
             const Rect lanes = room.cut_bottom(roomy ? full : compact);
             room.cut_bottom(kPanelsApart);
             clicked = draw_token_lanes(ui_, lanes, scene_, s_, roomy);
@@ -127,9 +127,8 @@ class TokensPicture {
                        ? "before the first hop: a GPU has its own keys"
                        : "round " + thousands(state_.round) + " of " + thousands(cut_.rounds() - 1);
         if (exchanges_heads()) return "each gives away heads and gets tokens";
-        return cut_.comm == CpComm::ring
-                   ? "each hop brings the keys of one GPU more; dashed: the mask asks none of them"
-                   : "all come at once; dashed: the mask asks none of them";
+        return cut_.comm == CpComm::ring ? "a hop brings one GPU's keys; dashed: not asked"
+                                         : "all come at once; dashed: not asked";
     }
 
     // Returns the columns of the boxes in a strip, one for each of ranks_.
@@ -155,7 +154,7 @@ class TokensPicture {
         const float label = in.w > 330 ? kRowLabel : 0;
         const std::string words = foot_words();
         const float foot =
-            in.h > 190 ? std::min(c_.paragraph_height(in.w, words, ui_.small(), 17), 51.0f) : 0;
+            in.h > 235 ? std::min(c_.paragraph_height(in.w, words, ui_.small(), 17), 51.0f) : 0;
         Rect text = in.cut_bottom(foot);
         if (foot > 0) c_.paragraph(text, words, ui_.small(), 17), in.cut_bottom(4);
         const Rect labels = in.cut_left(label);
@@ -163,8 +162,8 @@ class TokensPicture {
         if (label > 0) c_.text_in({labels.x, bar.y, label - 8, bar.h}, "tokens", ui_.small(), Align::right);
         const bool roomy = in.h > 190;
         const Rect ends = in.cut_top(roomy ? 15.0f : 0.0f);
-        const Rect beams = in.cut_top(std::clamp(in.h * 0.14f, 12.0f, 64.0f));
-        const float wire = cut_.ranks > 1 ? 32.0f : 0.0f;
+        const Rect beams = in.cut_top(std::clamp(in.h * 0.14f, 12.0f, 80.0f));
+        const float wire = cut_.ranks > 1 ? 28.0f : 0.0f;
         in.h -= wire;
         const float tall = box_height(in.h);
         in.h = tall;
@@ -204,6 +203,10 @@ class TokensPicture {
     }
 
     void draw_token_bar(Rect bar) {
+        const auto count = static_cast<std::int64_t>(cut_.slices.size());
+        const TextStyle bold = ui_.style(12, Tone::text, Face::semibold);
+        const bool numbered =
+            c_.text_width(thousands(count - 1), bold) + 3 < bar.w / static_cast<float>(count);
         for (std::size_t i = 0; i < cut_.slices.size(); ++i) {
             const std::int64_t rank = cut_.slices[i].rank;
             Rect r = slice_at(bar, i);
@@ -211,8 +214,8 @@ class TokensPicture {
             Color fill = has_box(rank) ? shade(rank) : mix(theme_.panel, axis_, 0.3f);
             if (faded(rank)) fill = mix(theme_.panel, fill, 0.45f);
             c_.rect(r, fill, r.w > 8 ? 2.0f : 0.0f);
-            write_whole(ui_, r, thousands(static_cast<std::int64_t>(i)),
-                        ui_.style(12, Tone::text, Face::semibold).in(ink_on(fill)), Align::center);
+            if (numbered)
+                c_.text_in(r, thousands(static_cast<std::int64_t>(i)), bold.in(ink_on(fill)), Align::center);
         }
         if (ui_.hovers(bar))
             for (std::size_t i = 0; i < cut_.slices.size(); ++i)
@@ -422,22 +425,25 @@ class TokensPicture {
 
     // ---- the square of queries and keys ----
 
-    [[nodiscard]] std::string_view square_sub() const {
+    [[nodiscard]] std::string_view square_sub(Rect box) const {
         if (cut_.ranks <= 1) return "a row asks, a column is asked";
-        return cut_.comm == CpComm::ring ? "a number is the hop that brings the keys"
-                                         : "a row’s GPU computes, a column’s has the keys";
+        const float cell = std::min(box.w - 80, box.h - 120) / static_cast<float>(cut_.slices.size());
+        return cut_.comm == CpComm::ring && cell >= kLeastCell && cut_.slices.size() <= kMostCells
+                   ? "a number: the hop that brings the keys"
+                   : "rows compute, columns are asked";
     }
     void draw_square(Rect box) {
         Rect in =
-            token_panel(ui_, box, cut_.ranks <= 1 ? "Attention’s square" : "Attention’s square, cut in rows",
-                        square_sub());
+            token_panel(ui_, box, cut_.ranks <= 1 ? "Attention's square" : "Attention's square, cut in rows",
+                        square_sub(box));
         const std::string words = balance_words(cut_);
         const float foot = std::min(c_.paragraph_height(in.w, words, ui_.small(), 17), 68.0f);
         if (in.h > foot + 150) {
             c_.paragraph(in.cut_bottom(foot), words, ui_.small(), 17);
             in.cut_bottom(6);
         }
-        const bool named = cut_.ranks > 1 && cut_.slices.size() <= kMostCells;
+        const auto slices = static_cast<float>(cut_.slices.size());
+        const bool named = cut_.ranks > 1 && std::min(in.w - 44, in.h - 32) >= kLeastCell * slices;
         Rect head = in.cut_top(named ? 32.0f : 18.0f);
         const float left = named ? 40.0f : 20.0f;
         const float side = std::min(in.w - left - 4, in.h);
@@ -454,8 +460,7 @@ class TokensPicture {
     void name_slices(Rect square) {
         for (std::size_t i = 0; i < cut_.slices.size(); ++i) {
             const Rect column = slice_at(square, i), row = row_at(square, i);
-            const TextStyle style = ui_.style(11.5f, Tone::text, Face::semibold)
-                                        .in(faded(cut_.slices[i].rank) ? theme_.faint : theme_.secondary);
+            const TextStyle style = ui_.style(11, faded(cut_.slices[i].rank) ? Tone::faint : Tone::secondary);
             const std::string number = thousands(static_cast<std::int64_t>(i));
             write_whole(ui_, {column.x, square.y - 17, column.w, 16}, number, style, Align::center);
             if (row.h >= 11) c_.text_in({square.x - 24, row.y, 19, row.h}, number, style, Align::right);
@@ -553,7 +558,8 @@ class TokensPicture {
 };
 
 const TokenSlices& shown(const Scene& scene, TokensPageState& state, bool eight, std::uint64_t revision) {
-    const bool cut = !scene.in_lesson;
+    // An open question may ask for what a GPU holds with the cut.
+    const bool cut = !scene.in_lesson && !scene.asked;
     return state.shown.get({revision, cut, eight},
                            [&] { return token_slices(scene.plan, scene.evaluation, cut, eight ? 8 : 4); });
 }
@@ -578,7 +584,8 @@ std::optional<PlanEdit> draw_tokens(Ui& ui, Rect room, Scene& scene, TokensPageS
 }
 
 Table tokens_data(const Scene& scene, bool eight) {
-    const TokenSlices s = token_slices(scene.plan, scene.evaluation, !scene.in_lesson, eight ? 8 : 4);
+    const TokenSlices s =
+        token_slices(scene.plan, scene.evaluation, !scene.in_lesson && !scene.asked, eight ? 8 : 4);
     Table table;
     table.columns = {{"GPU of cp", Shown::count},
                      {"slices"},
