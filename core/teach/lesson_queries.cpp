@@ -539,7 +539,7 @@ Answer problem(const QueryInput& in) {
 
 // Say which places have a figure of messages, of memory and of time.
 constexpr std::string_view kCalls = "mesh map comm layer",
-                           kBytes = "mesh shards map comm timeline layer scale", kHeld = "views figures",
+                           kBytes = "mesh map comm timeline layer scale", kHeld = "views figures",
                            kTime = "views figures", kBubble = "timeline step compare",
                            kModelFacts = "views plan";
 

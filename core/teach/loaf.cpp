@@ -3,6 +3,7 @@
 #include "core/base/text.h"
 #include "core/plan/edits.h"
 #include "core/sharding/sharding.h"
+#include "core/teach/stage_loaf.h"
 
 #include <algorithm>
 #include <array>
@@ -169,9 +170,10 @@ class Slicer {
 
 // Returns the plan on one GPU: no axis cuts it, and its one micro-batch has the samples of a round over all
 // replicas.
-Plan plan_of_loaf(const Plan& plan) {
+Plan plan_of_loaf(const Plan& plan, std::int64_t at_once) {
     Plan p = uncut(plan);
-    p.training.micro_batch = plan.training.micro_batch * std::max<std::int64_t>(data_parallel(plan), 1);
+    p.training.micro_batch =
+        plan.training.micro_batch * std::max<std::int64_t>(data_parallel(plan), 1) * at_once;
     p.training.global_batch = p.training.micro_batch;
     return p;
 }
@@ -200,7 +202,7 @@ GroupKind kind_of_loaf(const GroupSummaries& groups, GroupKind kind) {
 Loaf loaf_of(const Plan& plan, const Evaluation& evaluation, GroupKind kind, std::int64_t rank,
              std::size_t most) {
     Loaf out;
-    const Plan one = plan_of_loaf(plan);
+    const Plan one = plan_of_loaf(plan, round_of(plan, evaluation).at_once);
     const Evaluation single = evaluate(one, {.timeline = false, .messages = false});
     out.whole_known = single.valid && !single.memory.stage.empty();
     if (out.whole_known) out.whole = Slicer(one, single).slice(0);

@@ -48,20 +48,20 @@ TEST_CASE("a row of the mesh is a period of the layout, and never the width of t
         CHECK(r.words.find("replica") != std::string::npos);
         CHECK(r.words.find("a column a stage") != std::string::npos);
     }
-    CHECK(rows_of(plan, {890, 330}).words == "a row is a replica, a column a stage");
+    CHECK(rows_of(plan, {890, 330}).words == "a row is a replica, all of the model, a column a stage");
 }
 
 TEST_CASE("a data-parallel rank is called a replica only where it has all parameters") {
     Plan plan = preset("llama-3.1-405b-16k");  // tp 8, pp 16: 128 GPUs a data-parallel rank
     const Mesh mesh = build_mesh(plan);
-    CHECK(row_words(mesh, 8, 16, false) == "a row is a replica, a column a stage");
+    CHECK(row_words(mesh, 8, 16, false) == "a row is a replica, all of the model, a column a stage");
     CHECK(row_words(mesh, 8, 16, true) == "a row is a data-parallel rank, a column a stage");
-    CHECK(row_words(mesh, 8, 64, true) == "a row is 4 data-parallel ranks side by side, a column a stage");
+    CHECK(row_words(mesh, 8, 64, true) == "a row is 4 data-parallel ranks, a column a stage");
     plan.layout.dp_shard = 4, plan.layout.dp_replicate = 32;  // HSDP: a replica is four of them
     const Mesh hybrid = build_mesh(plan);
-    CHECK(row_words(hybrid, 8, 64, true) == "a row is a replica, a column a stage");
-    CHECK(row_words(hybrid, 8, 128, true) == "a row is 2 replicas side by side, a column a stage");
-    CHECK(row_words(hybrid, 8, 32, true) == "a row is 2 data-parallel ranks side by side, a column a stage");
+    CHECK(row_words(hybrid, 8, 64, true) == "a row is a replica, all of the model, a column a stage");
+    CHECK(row_words(hybrid, 8, 128, true) == "a row is 2 replicas, each all of the model, a column a stage");
+    CHECK(row_words(hybrid, 8, 32, true) == "a row is 2 data-parallel ranks, a column a stage");
 }
 
 TEST_CASE(

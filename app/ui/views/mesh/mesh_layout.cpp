@@ -306,8 +306,11 @@ namespace {
 std::string data_words(const DataUnit& unit, std::int64_t gpus, bool whole_replicas) {
     const std::int64_t each = whole_replicas ? unit.replica : unit.rank;
     const std::string noun = whole_replicas || !unit.cut ? "replica" : "data-parallel rank";
-    if (gpus == each) return "a row is a " + noun;
-    return "a row is " + with_commas(gpus / each) + " " + noun + "s side by side";
+    // Not everybody knows the word.
+    const std::string holds = whole_replicas ? ", all of the model" : "";
+    if (gpus == each) return "a row is a " + noun + holds;
+    return "a row is " + with_commas(gpus / each) + " " + noun + "s"
+           + (holds.empty() ? "" : ", each" + holds.substr(1));
 }
 
 }  // namespace

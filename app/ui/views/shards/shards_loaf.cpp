@@ -6,6 +6,7 @@
 #include "app/ui/views/mesh/mesh_draw.h"
 #include "app/ui/views/mesh/mesh_layout.h"
 #include "app/ui/views/shards/shards_sheets.h"
+#include "app/ui/views/shards/shards_stages.h"
 #include "app/ui/views/shards/view.h"
 #include "core/base/files.h"
 #include "core/io/plan_json.h"
@@ -14,6 +15,7 @@
 #include "core/teach/glossary.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,17 +24,8 @@ namespace pentamesh::ui {
 
 namespace {
 
-// The length goes to the right and up.
-constexpr float kAcross = 0.80f, kUp = 0.36f;
 constexpr Color kLight = rgb(0xffffff), kShadow = rgb(0x101018);  // on tops and on sides
 constexpr float kLeastEdge = 1.5f;  // a block that is thinner is drawn as thin as this
-
-int lines_for(std::int64_t layers) {
-    // At most eight slabs, each of a whole number of layers.
-    for (int n = static_cast<int>(std::min<std::int64_t>(layers, 8)); n > 1; --n)
-        if (layers % n == 0) return n;
-    return 1;
-}
 
 Color color_of_part(const Theme& theme, LoafPart part, const LoafLook& look) {
     switch (part) {
@@ -44,13 +37,8 @@ Color color_of_part(const Theme& theme, LoafPart part, const LoafLook& look) {
     return look.bread;
 }
 
-struct Box {
-    double left, right, top, bottom;
-    float from, to;
-};
-
-Box box_of(const LoafPlace& place, const LoafBlock& b, float from) {
-    Box out{b.left, b.right, b.top, b.bottom, from, from + length_of(place.scale, b)};
+LoafSolid solid_of(const LoafPlace& place, const LoafBlock& b, float from) {
+    LoafSolid out{b.left, b.right, b.top, b.bottom, from, from + length_of(place.scale, b)};
     const double thin_across = kLeastEdge / place.scale.w, thin_upright = kLeastEdge / place.scale.h;
     if (out.right - out.left < thin_across) out.right = std::min(1.0, out.left + thin_across);
     if (out.right - out.left < thin_across) out.left = out.right - thin_across;
@@ -64,11 +52,15 @@ void quad(Canvas& c, const std::array<Vec2, 4>& at, Color fill, Color edge) {
     c.polyline(at, edge, 0.8f, true);
 }
 
+Color edge_of(const Theme& theme, Color base, bool copied) {
+    return mix(base, theme.window, copied ? 0.35f : 0.75f);
+}
+
 // Lines between layers on the front and the side, between experts on the front, between samples on the top
 // and the side.
-void grooves(Canvas& c, const LoafPlace& place, const Box& b, const LoafBlock& block, const LoafLook& look,
-             Color ink) {
-    const int slabs = lines_for(look.layers);
+void grooves(Canvas& c, const LoafPlace& place, const LoafSolid& b, const LoafBlock& block,
+             const LoafLook& look, Color ink) {
+    const int slabs = stripes_of(look.layers);
     for (int i = 1; i < slabs; ++i) {
         const double y = static_cast<double>(i) / slabs;
         if (y <= b.top + 1e-6 || y >= b.bottom - 1e-6) continue;
@@ -93,27 +85,11 @@ void grooves(Canvas& c, const LoafPlace& place, const Box& b, const LoafBlock& b
 
 void draw_block(Canvas& c, const Theme& theme, const LoafPlace& place, const LoafBlock& block, float from,
                 const LoafLook& look) {
-    const Box b = box_of(place, block, from);
+    const LoafSolid b = solid_of(place, block, from);
     const Color base = color_of_part(theme, block.part, look);
     const bool copied = block.copies > 1;
-    const Color face = copied ? mix(theme.window, base, 0.28f) : base;
-    const Color edge = mix(base, theme.window, copied ? 0.35f : 0.75f);
-    quad(c,
-         {place.point(b.left, b.top, b.from), place.point(b.right, b.top, b.from),
-          place.point(b.right, b.top, b.to), place.point(b.left, b.top, b.to)},
-         mix(face, kLight, 0.25f), edge);
-    quad(c,
-         {place.point(b.right, b.top, b.from), place.point(b.right, b.top, b.to),
-          place.point(b.right, b.bottom, b.to), place.point(b.right, b.bottom, b.from)},
-         mix(face, kShadow, 0.38f), edge);
-    const Vec2 upper = place.point(b.left, b.top, b.from), lower = place.point(b.right, b.bottom, b.from);
-    const Rect front{upper.x, upper.y, lower.x - upper.x, lower.y - upper.y};
-    if (copied)
-        c.pattern(front, Pattern::hatched, base, face);
-    else
-        c.rect(front, face);
-    c.frame(front, edge, 0.8f);
-    grooves(c, place, b, block, look, edge);
+    draw_solid(c, theme, place, b, base, copied);
+    grooves(c, place, b, block, look, edge_of(theme, base, copied));
 }
 
 void draw_ghost(Canvas& c, const LoafPlace& place, float length, Color ink) {
@@ -145,9 +121,37 @@ std::vector<std::string> cuts_of(MapRowId id) {
 
 }  // namespace
 
+int stripes_of(std::int64_t layers) {
+    if (layers <= 16) return static_cast<int>(std::max<std::int64_t>(layers, 1));
+    for (int n = 8; n > 1; --n)
+        if (layers % n == 0) return n;
+    return 1;
+}
+
+void draw_solid(Canvas& c, const Theme& theme, const LoafPlace& place, const LoafSolid& b, Color base,
+                bool copied) {
+    const Color face = copied ? mix(theme.window, base, 0.28f) : base;
+    const Color edge = edge_of(theme, base, copied);
+    quad(c,
+         {place.point(b.left, b.top, b.from), place.point(b.right, b.top, b.from),
+          place.point(b.right, b.top, b.to), place.point(b.left, b.top, b.to)},
+         mix(face, kLight, 0.25f), edge);
+    quad(c,
+         {place.point(b.right, b.top, b.from), place.point(b.right, b.top, b.to),
+          place.point(b.right, b.bottom, b.to), place.point(b.right, b.bottom, b.from)},
+         mix(face, kShadow, 0.38f), edge);
+    const Vec2 upper = place.point(b.left, b.top, b.from), lower = place.point(b.right, b.bottom, b.from);
+    const Rect front{upper.x, upper.y, lower.x - upper.x, lower.y - upper.y};
+    if (copied)
+        c.pattern(front, Pattern::hatched, base, face);
+    else
+        c.rect(front, face);
+    c.frame(front, edge, 0.8f);
+}
+
 Vec2 LoafPlace::point(double across, double upright, float length) const {
-    return {at.x + static_cast<float>(across) * scale.w + kAcross * length,
-            at.y - scale.h + static_cast<float>(upright) * scale.h - kUp * length};
+    return {at.x + static_cast<float>(across) * scale.w + kLoafAcross * length,
+            at.y - scale.h + static_cast<float>(upright) * scale.h - kLoafUp * length};
 }
 
 float length_of(const LoafScale& scale, const LoafBlock& b) {
@@ -176,24 +180,25 @@ double left_of(const LoafSlice& slice) {
 float width_of(const LoafScale& scale, const LoafSlice& slice) {
     double right = 0;
     for (const LoafBlock& b : slice.blocks) right = std::max(right, b.right);
-    return scale.w * static_cast<float>(right - left_of(slice)) + kAcross * starts_of(scale, slice).back();
+    return scale.w * static_cast<float>(right - left_of(slice))
+           + kLoafAcross * starts_of(scale, slice).back();
 }
 
 LoafScale scale_for(std::span<const LoafSlice> slices, float width, float height) {
     LoafScale out{1, 1, 1};
     float longest = 0;
     for (const LoafSlice& s : slices) longest = std::max(longest, starts_of(out, s).back());
-    const float length = std::max(1.0f, std::min(0.5f * width / kAcross, 0.42f * height / kUp));
+    const float length = std::max(1.0f, std::min(0.5f * width / kLoafAcross, 0.42f * height / kLoafUp));
     out.per_byte = longest > 0 ? length / longest : 0;
-    out.w = std::max(4.0f, std::min(width - kAcross * length, 1.1f * height));
-    out.h = std::max(4.0f, std::min(height - kUp * length, 1.5f * out.w));
+    out.w = std::max(4.0f, std::min(width - kLoafAcross * length, 1.1f * height));
+    out.h = std::max(4.0f, std::min(height - kLoafUp * length, 1.5f * out.w));
     return out;
 }
 
 LoafPlace place_in(Rect room, const LoafScale& scale, std::span<const LoafSlice> slices) {
     float longest = 0;
     for (const LoafSlice& s : slices) longest = std::max(longest, starts_of(scale, s).back());
-    const float width = scale.w + kAcross * longest, height = scale.h + kUp * longest;
+    const float width = scale.w + kLoafAcross * longest, height = scale.h + kLoafUp * longest;
     return {{room.x + (room.w - width) / 2, room.bottom() - std::max(0.0f, room.h - height) / 2}, scale};
 }
 
@@ -253,218 +258,6 @@ void draw_mini(Canvas& canvas, const Theme& theme, Rect room, const Loaf& loaf, 
         draw_slice(canvas, inked, {{x - left, room.bottom()}, scale}, slice, look);
         x += width_of(scale, slice) + 3;
     }
-}
-
-// Draws the loaf uncut, and where the axes cut it.
-
-namespace {
-
-constexpr std::int64_t kMostSamples = 8;  // of more samples, as many are drawn
-constexpr std::int64_t kMostCuts = 16;    // of more parts, one cut is drawn
-constexpr float kChipRow = 26;
-
-struct Knife {
-    Axis axis;
-    bool seam;  // between things that hardly talk: solid; else through the grain: dashed
-};
-constexpr std::array<Knife, 6> kKnives{{{Axis::tp, false},
-                                        {Axis::ep, false},
-                                        {Axis::pp, true},
-                                        {Axis::cp, false},
-                                        {Axis::dp_shard, true},
-                                        {Axis::dp_replicate, true}}};
-
-// The axes of data parallelism cut between the samples: the chip is that of the one that grows.
-bool is_offered(const Plan& plan, Axis axis) {
-    if (axis == Axis::ep) return plan.model.moe.has_value();
-    if (axis == Axis::dp_shard) return plan.layout.dp_shard > 1;
-    if (axis == Axis::dp_replicate) return plan.layout.dp_shard == 1 || factor_in_force(plan, axis) > 1;
-    return true;
-}
-
-// The uncut loaf as it is drawn: of many samples only the first.
-LoafSlice drawn_whole(const Loaf& loaf) {
-    LoafSlice out = loaf.whole;
-    if (loaf.samples > kMostSamples)
-        for (LoafBlock& b : out.blocks)
-            if (b.part == LoafPart::bread)
-                b.bytes *= static_cast<double>(kMostSamples) / static_cast<double>(loaf.samples);
-    return out;
-}
-
-struct Whole {
-    LoafPlace place;
-    LoafStarts starts;
-    double drawers_from;
-    std::int64_t samples;
-    [[nodiscard]] float bread_at(double share) const {
-        const float from = starts[static_cast<std::size_t>(LoafPart::bread)];
-        return from + (starts.back() - from) * static_cast<float>(share);
-    }
-};
-
-// Draws one cut of an axis, at a share of what it cuts.
-void draw_cut(Canvas& c, const Whole& w, const Knife& knife, double at, Color color) {
-    const Dash dash = knife.seam ? Dash::solid : Dash::dashed;
-    const auto line = [&](Vec2 a, Vec2 b) { c.line(a, b, color, 2, dash); };
-    const LoafPlace& p = w.place;
-    const float end = w.starts.back();
-    switch (knife.axis) {
-    case Axis::tp:
-    case Axis::ep: {
-        const double x = knife.axis == Axis::ep ? w.drawers_from + (1 - w.drawers_from) * at : at;
-        const float back = knife.axis == Axis::ep ? w.starts[static_cast<std::size_t>(LoafPart::bread)] : end;
-        line(p.point(x, 1, 0), p.point(x, 0, 0));
-        line(p.point(x, 0, 0), p.point(x, 0, back));
-        break;
-    }
-    case Axis::pp:
-        line(p.point(0, at, 0), p.point(1, at, 0));
-        line(p.point(1, at, 0), p.point(1, at, end));
-        break;
-    case Axis::cp:
-    case Axis::dp_shard:
-    case Axis::dp_replicate: {
-        const float z = w.bread_at(at);
-        line(p.point(0, 0, z), p.point(1, 0, z));
-        line(p.point(1, 0, z), p.point(1, 1, z));
-        break;
-    }
-    }
-}
-
-void draw_cuts(Canvas& c, const Whole& w, const Knife& knife, std::int64_t parts, Color color) {
-    // cp cuts through each sample: it is drawn through the first.
-    const double scale = knife.axis == Axis::cp ? 1.0 / static_cast<double>(w.samples) : 1.0;
-    if (parts > kMostCuts) return draw_cut(c, w, knife, 0.5 * scale, color);
-    for (std::int64_t i = 1; i < parts; ++i)
-        draw_cut(c, w, knife, scale * static_cast<double>(i) / static_cast<double>(parts), color);
-}
-
-std::string action_of(const Plan& plan, const Knife& knife, std::int64_t now,
-                      const std::vector<std::int64_t>& legal) {
-    const auto above = std::upper_bound(legal.begin(), legal.end(), now);
-    std::string out = above != legal.end()
-                          ? "click: " + std::string(name_of(knife.axis)) + " " + thousands(*above)
-                          : "no larger factor divides what this plan has";
-    if (now > 1) out += ", right click: less";
-    if (knife.axis == Axis::tp && plan.model.kv_heads < now)
-        out += "\nkeys and values have " + plural(plan.model.kv_heads, "head", "heads")
-               + ": beyond that they are copied";
-    return out;
-}
-
-struct Chip {
-    std::size_t knife;
-    std::int64_t factor;
-    std::string label;
-    Rect at;
-};
-
-// Places a chip for each axis, in as many rows at the bottom of the room as they need.
-std::vector<Chip> place_chips(Ui& ui, Rect& room, const Plan& plan) {
-    std::vector<Chip> out;
-    float x = room.x;
-    int rows = 1;
-    for (std::size_t i = 0; i < kKnives.size(); ++i) {
-        if (!is_offered(plan, kKnives[i].axis)) continue;
-        const std::int64_t now = factor_in_force(plan, kKnives[i].axis);
-        Chip chip{i, now, std::string(name_of(kKnives[i].axis)) + (now > 1 ? " " + thousands(now) : ""), {}};
-        const float w = ui.canvas().text_width(chip.label, ui.small()) + 16;
-        if (x > room.x && x + w > room.right()) x = room.x, ++rows;
-        chip.at = {x, static_cast<float>(rows - 1) * kChipRow, w, kChipRow - 4};
-        x += w + 4;
-        out.push_back(std::move(chip));
-    }
-    const Rect place = room.cut_bottom(kChipRow * static_cast<float>(rows));
-    for (Chip& chip : out) chip.at.y += place.y + 2;
-    return out;
-}
-
-// Its card stands next to the loaf that the knife cuts.
-std::optional<PlanEdit> draw_chip(Ui& ui, const Scene& scene, const Chip& chip, const Whole& w, Rect loaf) {
-    Canvas& c = ui.canvas();
-    const Knife& knife = kKnives[chip.knife];
-    const bool on = chip.factor > 1;
-    const Color color = ui.theme().axis[static_cast<std::size_t>(knife.axis)];
-    const Hit hit = ui.area("shards.knife", chip.at, chip.knife, !ui.state().for_picture);
-    if (on) {
-        write_plate(ui, chip.at, chip.label, ui.small().in(ink_on(color)), color, 6);
-    } else {
-        c.frame(chip.at, hit.hovered ? color : ui.theme().hairline, 1, 6);
-        c.text_in(chip.at, chip.label, ui.small(hit.hovered ? Tone::text : Tone::secondary), Align::center);
-    }
-    if (hit.focused) ui.focus_ring(chip.at, 6);
-    draw_cuts(c, w, knife, on ? chip.factor : hit.hovered ? 2 : 1, on ? color : color.alpha(0.7f));
-    const std::vector<std::int64_t> legal = legal_factors(scene.plan, knife.axis);
-    const std::string action = action_of(scene.plan, knife, chip.factor, legal);
-    names_axis(ui, group_of(knife.axis), chip.at, action, ui.id("shards.knife", chip.knife), loaf);
-    if (hit.hovered) ui.tooltip(std::string(sentence_of(knife.axis)) + "\n" + action);
-    const auto above = std::upper_bound(legal.begin(), legal.end(), chip.factor);
-    const auto below = std::lower_bound(legal.begin(), legal.end(), chip.factor);
-    if (hit.clicked && above != legal.end()) return factor_edit(scene.plan, knife.axis, *above, true);
-    if (hit.right_clicked && below != legal.begin())
-        return factor_edit(scene.plan, knife.axis, *(below - 1), true);
-    return std::nullopt;
-}
-
-void draw_whole_legend(Ui& ui, Rect room, const Loaf& loaf, bool in_lesson) {
-    double rest = loaf.whole.total;
-    const auto write = [&](Rect at, const std::string& words, double bytes) {
-        at.cut_left(16);
-        ui.canvas().text_in(at.cut_left(std::max(0.0f, at.w - 70)), words, ui.small());
-        ui.canvas().text_in(at, memory_text(bytes), ui.small(Tone::text), Align::right);
-        rest -= bytes;
-    };
-    const auto line = [&](const std::string& words, Color color, LoafPart part) {
-        if (room.h < 16) return;
-        const Rect at = room.cut_top(16);
-        ui.swatch({at.x, at.center().y - 5}, color);
-        write(at, words, loaf.whole.bytes_of(part));
-    };
-    for (const LoafPart part : {LoafPart::optimizer, LoafPart::gradients, LoafPart::parameters})
-        line((in_lesson ? "crust: " : "") + std::string(name_of(part)),
-             ui.theme().memory[2 - static_cast<std::size_t>(part)], part);
-    line((in_lesson ? "bread: " : "activations: ") + plural(loaf.samples, "sample", "samples")
-             + (loaf.samples > kMostSamples ? ", " + thousands(kMostSamples) + " drawn" : ""),
-         ui.theme().memory[3], LoafPart::bread);
-    if (room.h >= 16 && rest > 0) write(room.cut_top(16), "buffers, not drawn", rest);
-}
-
-}  // namespace
-
-std::optional<PlanEdit> draw_whole_loaf(Ui& ui, Rect room, Scene& scene, const Loaf& loaf) {
-    Canvas& c = ui.canvas();
-    const Rect all = room;
-    const bool known = loaf.whole_known;
-    const std::string holds = known ? "would hold " + memory_text(loaf.whole.total) : "",
-                      has = holds + "; it has " + memory_text(scene.plan.cluster.gpu.hbm_bytes);
-    ui.section(room.cut_top(20), "ONE GPU",
-               known && c.text_width(has, ui.style(11)) + 90 < room.w ? has : holds);
-    if (!known) {
-        put_paragraph(ui, room, "On one GPU this plan breaks a rule, so it has no figures.", ui.small(), 16);
-        return std::nullopt;
-    }
-    const std::vector<Chip> chips = place_chips(ui, room, scene.plan);
-    draw_whole_legend(ui, room.cut_bottom(std::min(room.h * 0.45f, 82.0f)), loaf, scene.in_lesson);
-    room.cut_bottom(6);
-    const LoafSlice slice = drawn_whole(loaf);
-    const std::span<const LoafSlice> one(&slice, 1);
-    const LoafScale scale = scale_for(one, room.w, room.h);
-    const Whole w{place_in(room, scale, one), starts_of(scale, slice), loaf.drawers_from,
-                  std::min(loaf.samples, kMostSamples)};
-    LoafLook look;
-    look.bread = ui.theme().memory[3];
-    look.drawers_from = loaf.drawers_from;
-    if (scene.plan.model.moe)
-        look.drawers = static_cast<int>(std::min<std::int64_t>(scene.plan.model.moe->experts, 8));
-    look.layers = loaf.layers;
-    look.samples = w.samples;
-    draw_slice(c, ui.theme(), w.place, slice, look);
-    std::optional<PlanEdit> edit;
-    for (const Chip& chip : chips)
-        if (auto one_edit = draw_chip(ui, scene, chip, w, all)) edit = std::move(one_edit);
-    return edit;
 }
 
 namespace {
@@ -602,6 +395,11 @@ void frame_nodes(Ui& ui, const Scene& scene, const Loaf& loaf, const Boxes& boxe
     }
 }
 
+// Returns the height of the micro-batches' marks in a box; 0 where a step has one, or the box has no room.
+float rounds_height(const Scene& scene, float box) {
+    return scene.evaluation.microbatches > 1 && box > 84 ? 14 : 0;
+}
+
 void draw_box(Ui& ui, Rect box, Scene& scene, const Loaf& loaf, std::size_t i, const LoafScale& scale,
               Color shade) {
     const LoafSlice& slice = loaf.slices[i];
@@ -619,6 +417,12 @@ void draw_box(Ui& ui, Rect box, Scene& scene, const Loaf& loaf, std::size_t i, c
     c.text_in(head, total, bold, Align::right);
     if (c.text_width(name, ui.small()) + c.text_width(total, bold) + 6 <= head.w)
         c.text_in(head, name, ui.small());
+    if (const float h = rounds_height(scene, box.h); h > 0) {
+        const auto stage = static_cast<std::size_t>(slice.stage);
+        const double kept = stage < scene.evaluation.in_flight.size() ? scene.evaluation.in_flight[stage] : 1;
+        draw_rounds(ui, room.cut_bottom(h), std::max<std::int64_t>(std::llround(kept), 1),
+                    scene.evaluation.microbatches, shade);
+    }
     room.cut_bottom(3);
     LoafLook look;
     look.bread = shade;
@@ -647,7 +451,7 @@ void draw_one_large(Ui& ui, Rect room, Scene& scene, const Loaf& loaf, std::size
                     const std::vector<Color>& shade) {
     const Rect thumbs = room.cut_bottom(kThumbRow);
     room.cut_bottom(8);
-    const LoafScale scale = scale_for(loaf.slices, room.w - 14, room.h - 28);
+    const LoafScale scale = scale_for(loaf.slices, room.w - 14, room.h - 28 - rounds_height(scene, room.h));
     draw_box(ui, room, scene, loaf, large, scale, shade[large]);
     LoafLook look;
     look.drawers_from = loaf.drawers_from;
@@ -682,21 +486,25 @@ void draw_one_large(Ui& ui, Rect room, Scene& scene, const Loaf& loaf, std::size
 }
 
 // Draws the groups of each axis among the slices: below a row, and from row to row.
-void draw_wires(Ui& ui, const Boxes& boxes, const std::vector<MeshAxis>& axes) {
+void draw_wires(Ui& ui, const Cluster& cluster, const Loaf& loaf, const Boxes& boxes,
+                const std::vector<MeshAxis>& axes) {
     for (const Wire& w : boxes.wires) {
         const MeshAxis& axis = axes[w.axis];
+        // Two neighbours may be nearer than the farthest of their group.
+        const int tier = tier_between(cluster, loaf.slices[w.from].rank, loaf.slices[w.to].rank);
+        const Dash dash = mark_of_tier(ui.theme(), cluster, tier).dash;
         const Rect a = boxes.box[w.from], b = boxes.box[w.to];
         const float shift = (static_cast<float>(w.axis) - static_cast<float>(axes.size() - 1) / 2) * 8;
         const float down = kLanes - 4 + kLane * static_cast<float>(w.lane);
         const Vec2 from{a.center().x + shift, a.bottom()};
         if (a.y != b.y) {
             const std::array<Vec2, 2> path{from, Vec2{from.x, b.y}};
-            draw_link(ui.canvas(), ui.theme().window, path, axis.color, axis.mark.dash, 2, axis.kind);
+            draw_link(ui.canvas(), ui.theme().window, path, axis.color, dash, 2, axis.kind);
             continue;
         }
         const Vec2 to{b.center().x + shift, b.bottom()};
         const std::array<Vec2, 4> path{from, Vec2{from.x, from.y + down}, Vec2{to.x, to.y + down}, to};
-        draw_link(ui.canvas(), ui.theme().window, path, axis.color, axis.mark.dash, 2, axis.kind);
+        draw_link(ui.canvas(), ui.theme().window, path, axis.color, dash, 2, axis.kind);
     }
 }
 
@@ -740,7 +548,7 @@ void draw_slices(Ui& ui, Rect room, Scene& scene, const Loaf& loaf) {
     }
     const Boxes boxes = lay_out_boxes(room.inset(4, 0), loaf, axes, scene.evaluation.mesh);
     const Rect any = boxes.box.front();
-    const LoafScale scale = scale_for(loaf.slices, any.w - 14, any.h - 28);
+    const LoafScale scale = scale_for(loaf.slices, any.w - 14, any.h - 28 - rounds_height(scene, any.h));
     const LoafSlice& first = loaf.slices.front();
     double right = 0;
     for (const LoafBlock& b : first.blocks) right = std::max(right, b.right);
@@ -748,7 +556,7 @@ void draw_slices(Ui& ui, Rect room, Scene& scene, const Loaf& loaf) {
         && room.h > 3 * kThumbRow)
         return draw_one_large(ui, room, scene, loaf, picked, shade);
     frame_nodes(ui, scene, loaf, boxes);
-    draw_wires(ui, boxes, axes);
+    draw_wires(ui, scene.plan.cluster, loaf, boxes, axes);
     for (std::size_t i = 0; i < boxes.box.size(); ++i)
         draw_box(ui, boxes.box[i], scene, loaf, i, scale, shade[i]);
     if (loaf.left_out > 0)
@@ -825,6 +633,8 @@ std::optional<PlanEdit> draw_loaf(Ui& ui, Rect room, Scene& scene, LoafPageState
                        [&] { return make_shown(scene, kind, rank); });
     const Loaf& loaf = state.shown->loaf;
     const auto& rows = state.shown->rows;
+    if (loaf.group == GroupKind::pp && scene.evaluation.groups[GroupKind::pp].degree > 1)
+        return draw_stages(ui, room, scene, loaf, state.stages, revision, rank);
     const LoafSlice& first = loaf.slices.front();
     put_paragraph(ui, room, holds_words(first, scene.in_lesson), ui.title(), 18, 0);
     // In a lesson the loaf itself is the picture.
@@ -849,14 +659,17 @@ std::optional<PlanEdit> draw_loaf(Ui& ui, Rect room, Scene& scene, LoafPageState
                                          "a rank.");
         put_paragraph(ui, room, words, ui.style(12, Tone::secondary), 17, 4);
     }
-    if (room.h > 240 && !rows.empty()) {
+    if (room.h > 240 && !rows.empty() && !scene.asked) {  // they may be the answer
         const float h = std::min(18 + kPriceRow * static_cast<float>(rows.size()), room.h * 0.35f);
         draw_prices(ui, room.cut_bottom(h), scene, rows);
         room.cut_bottom(6);
     }
     std::optional<PlanEdit> edit;
+    // A single GPU holds the whole: it stands once.
+    if (scene.evaluation.mesh.world == 1 && loaf.whole_known)
+        return draw_whole(ui, room, scene, loaf, {.only_one = true});
     if (room.w > 560 && room.h > 150) {
-        edit = draw_whole_loaf(ui, room.cut_left(std::clamp(room.w * 0.34f, 190.0f, 420.0f)), scene, loaf);
+        edit = draw_whole(ui, room.cut_left(std::clamp(room.w * 0.34f, 190.0f, 420.0f)), scene, loaf, {});
         room.cut_left(20);
     }
     if (room.h > 60) draw_slices(ui, room, scene, loaf);

@@ -9,6 +9,7 @@
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
 #include "app/ui/views/shards/shards_sheets.h"
+#include "app/ui/views/shards/shards_stages.h"
 #include "core/teach/loaf.h"
 #include "core/teach/map.h"
 #include "core/teach/token_slices.h"
@@ -30,13 +31,11 @@ struct LoafShown {
 struct LoafPageState {
     // By revision, the kind of groups and the first rank of the group.
     Kept<LoafShown, std::tuple<std::uint64_t, GroupKind, std::int64_t>> shown;
+    StagesPageState stages;
 };
 [[nodiscard]] std::optional<PlanEdit> draw_loaf(Ui& ui, Rect room, Scene& scene, LoafPageState& state,
                                                 std::uint64_t revision);
 [[nodiscard]] Table loaf_data(const Scene& scene);
-
-// Draws the loaf uncut, with a knife for each axis: a click on its chip cuts further, a right click less.
-[[nodiscard]] std::optional<PlanEdit> draw_whole_loaf(Ui& ui, Rect room, Scene& scene, const Loaf& loaf);
 
 // Says which tokens of a step's batch a GPU works on: data, context and sequence parallelism cut them.
 struct TokenShare {
