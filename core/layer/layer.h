@@ -48,6 +48,8 @@ enum class Notation : std::uint8_t { megatron, dtensor, jax };
 template <>
 inline constexpr std::size_t kEnumCount<Notation> = 3;
 [[nodiscard]] std::string_view name_of(Notation notation);
+// Returns the one that people who run the software write.
+[[nodiscard]] Notation notation_of(Software software);
 
 // Describes one dimension: of all ranks of a replica together and of this one. Dispatched tokens need not be
 // whole.

@@ -1,5 +1,6 @@
 // Sums over a layer's steps.
 #include "core/layer/layer.h"
+#include "core/plan/software.h"
 
 #include <algorithm>
 #include <array>
@@ -61,6 +62,16 @@ std::string_view name_of(LayerPass pass) {
 std::string_view name_of(Notation notation) {
     static constexpr std::array<std::string_view, 3> kNames{"megatron", "dtensor", "jax"};
     return kNames[static_cast<std::size_t>(notation)];
+}
+
+Notation notation_of(Software software) {
+    switch (framework_of(software)) {
+    case Software::torchtitan:
+    case Software::fsdp:
+    case Software::automodel: return Notation::dtensor;
+    case Software::maxtext: return Notation::jax;
+    default: return Notation::megatron;
+    }
 }
 
 LayerOp op_of(Collective collective) {

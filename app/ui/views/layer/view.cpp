@@ -40,7 +40,10 @@ void draw_switches(Ui& ui, Rect& head_row, Rect& room, LayerViewState& state, bo
     if (state.shown->has_moe && state.shown->has_dense)
         c.dense = pick("layer.kind", kKinds, c.dense ? 1 : 0) == 1;
     c.part = static_cast<LayerPart>(pick("layer.part", kParts, static_cast<int>(c.part)));
-    c.notation = static_cast<Notation>(pick("layer.notation", kNotations, static_cast<int>(c.notation)));
+    const auto notation =
+        static_cast<Notation>(pick("layer.notation", kNotations, static_cast<int>(c.notation)));
+    state.notation_chosen = state.notation_chosen || notation != c.notation;
+    c.notation = notation;
 }
 
 // Returns the step that shows most: summands are added up, or there is any other communication.
@@ -196,6 +199,7 @@ void draw_layer(Ui& ui, Rect head_row, Rect room, Scene& scene, LayerViewState& 
                 std::uint64_t revision) {
     const Rect whole{room.x, head_row.y, room.w, room.bottom() - head_row.y};  // with its tabs and switches
     const bool space = takes_space(ui, whole, scene);  // before a switch that was clicked last takes it
+    if (!state.notation_chosen) state.choice.notation = notation_of(scene.plan.training.software);
     keep_shown(scene, state.choice, revision, state.shown);
     // A lesson shows one thing; what it does not speak of has no switch there.
     if (!scene.in_lesson && (!ui.state().for_picture || (room.w > 700 && !shows_matrices(state.choice))))

@@ -105,6 +105,7 @@ struct TpMatricesOf {
 
 struct LayerViewState {
     LayerChoice choice;
+    bool notation_chosen = false;  // by a hand; until then it is that of the plan's software
     static constexpr int kFirst = -1, kTelling = -2;  // kTelling: where the first summands are added up
     int at = kFirst;                                  // step
     float part = 1;                                   // of the step at hand that is done
