@@ -2,6 +2,7 @@
 
 #include "app/ui/panels/inspector.h"
 #include "app/ui/scene/scene.h"
+#include "app/ui/views/mesh/mesh_token.h"
 #include "core/plan/problem.h"
 
 #include <algorithm>
@@ -24,8 +25,8 @@ constexpr KeyHelp kSearchKeys[] = {{"click, Shift+click", "open a layout of the 
 constexpr KeyHelp kScaleKeys[] = {{"click", "make a value of the chart the plan's"}};
 constexpr KeyHelp kTimelineKeys[] = {{"press on the ruler", "set the timeline's cursor"}};
 
-constexpr std::string_view kMeshTables[] = {"axes", "groups", "all kinds", "zoom", "the run"};
-constexpr int kZoomTable = 3, kZoomPage = 3;
+constexpr std::string_view kMeshTables[] = {"axes", "groups", "all kinds", "zoom", "token", "the run"};
+constexpr int kZoomTable = 3, kTokenTable = 4, kZoomPage = 3, kTokenPage = 4;
 constexpr std::string_view kLayerTables[] = {"steps", "said, by axis"};
 constexpr std::string_view kMemoryPages[] = {"stages", "saved", "sheds"};
 constexpr std::string_view kMemoryTables[] = {"stages", "what each axis saved", "ZeRO 0 to 3"};
@@ -45,12 +46,18 @@ std::uint64_t highlighted_stage(const Hover& hover, const ViewStates&) {
 }
 
 // Names the axis whose row is under the mouse; the table of the mesh and the zoom name the GPU too, whose
-// rows and boxes they mark, and the zoom the stage.
+// rows and boxes they mark, as the rows of the page Token do, and the zoom the stage.
 std::uint64_t highlighted_groups_of(const Hover& hover, const ViewStates& states) {
-    const bool marks = states.mesh.zooms || states.as_data[static_cast<std::size_t>(ViewId::mesh)];
+    const bool marks = states.mesh.zooms || states.mesh.token.shown
+                       || states.as_data[static_cast<std::size_t>(ViewId::mesh)];
     return (hover.group ? static_cast<std::uint64_t>(*hover.group) + 1 : 0) << 56U
            ^ (states.mesh.zooms ? highlighted_stage(hover, states) : 0)
            ^ (marks ? static_cast<std::uint64_t>(hover.rank + 1) : 0);
+}
+
+// Returns true if a page is shown whose cells move with the mouse.
+bool has_cells(const MeshViewState& mesh) {
+    return !mesh.zooms && !mesh.token.shown;
 }
 
 void pick_operation(Scene& scene, const ViewRow& row) {
@@ -114,31 +121,51 @@ constexpr auto kTable = std::to_array<ViewEntry>({
                  draw_void(ui, room, scene);
              return {};
          }
+         if (s.mesh.token.shown) return draw_token(ui, head, room, scene, s.mesh, s.shards.loads, revision);
          return draw_mesh_words(ui, head, room, scene, s.mesh, s.shards.loads, s.compare.pinned(), revision);
      },
-     .data = [](const Scene& scene, const ViewStates& s,
-                int part) { return part == kZoomTable ? zoom_data(scene, s.zoom) : mesh_data(scene, part); },
+     .data =
+         [](const Scene& scene, const ViewStates& s, int part) {
+             return part == kZoomTable    ? zoom_data(scene, s.zoom)
+                    : part == kTokenTable ? token_data(scene, s.shards.loads)
+                                          : mesh_data(scene, part);
+         },
      .data_parts = kMeshTables,
      .run_parts = 1,
      .data_follows_plan = true,
-     .data_changes = kZoomTable,
+     .data_changes = 1U << kZoomTable | 1U << kTokenTable,
      .draws_void = true,
-     .pages = {kZoomPage + 1,
+     .pages = {kTokenPage + 1,
                [](const ViewStates& s) {
-                   return s.mesh.zooms ? kZoomPage : s.mesh.folds ? 2 : s.mesh.both ? 1 : 0;
+                   return s.mesh.token.shown ? kTokenPage
+                          : s.mesh.zooms     ? kZoomPage
+                          : s.mesh.folds     ? 2
+                          : s.mesh.both      ? 1
+                                             : 0;
                },
                [](ViewStates& s, int page) {
                    s.mesh.both = page == 1, s.mesh.folds = page == 2, s.mesh.zooms = page == kZoomPage;
+                   s.mesh.token = {.shown = page == kTokenPage, .costs = s.mesh.token.costs};
                }},
-     .pick_row = [](Scene& scene, const ViewRow& row) { pick_mesh_row(scene, row.part, row.cells); },
-     .hover_row = [](Scene& scene, const ViewRow& row) { hover_mesh_row(scene, row.part, row.cells); },
+     .pick_row =
+         [](Scene& scene, const ViewRow& row) {
+             if (row.part == kTokenTable) return pick_token_row(scene, row.cells);
+             pick_mesh_row(scene, row.part, row.cells);
+         },
+     .hover_row =
+         [](Scene& scene, const ViewRow& row) {
+             if (row.part == kTokenTable) return hover_token_row(scene, row.cells);
+             hover_mesh_row(scene, row.part, row.cells);
+         },
      .marks_row = [](const Scene& scene,
                      const ViewRow& row) { return marks_mesh_row(scene, row.part, row.cells); },
      .picture_below = true,
      .highlighted_by = highlighted_groups_of,
-     .moving = [](const ViewStates& s) { return s.mesh.zooms ? Rect{} : moving_in_mesh(s.mesh); },
-     .draw_moving = [](Ui& ui, Scene& scene,
-                       ViewStates& s) { return s.mesh.zooms ? void() : draw_mesh_cells(ui, scene, s.mesh); }},
+     .moving = [](const ViewStates& s) { return has_cells(s.mesh) ? moving_in_mesh(s.mesh) : Rect{}; },
+     .draw_moving =
+         [](Ui& ui, Scene& scene, ViewStates& s) {
+             return has_cells(s.mesh) ? draw_mesh_cells(ui, scene, s.mesh) : void();
+         }},
     {.id = ViewId::shards,
      .name = "shards",
      .title = "Shards",
@@ -396,7 +423,7 @@ void stand_still(ViewStates& states) {
 
 namespace {
 
-constexpr std::string_view kMeshPages[] = {"places", "both", "fold", "zoom"};
+constexpr std::string_view kMeshPages[] = {"places", "both", "fold", "zoom", "token"};
 constexpr std::string_view kShardsPages[] = {
     "parameters", "gradients",  "optimizer", "activations", "loaf",     "tensors", "dp alone",
     "zero alone", "fsdp alone", "tp alone",  "cp alone",    "pp alone", "ep alone"};
@@ -644,7 +671,7 @@ Effects draw_data(Ui& ui, Rect head_row, Rect room, Scene& scene, ViewId view, V
         if (picked != part) part = picked, states.tables[i] = {};
     }
     const auto make = [&] { return data_of(scene, view, states); };
-    const bool follows = entry.data_follows_plan && part != entry.data_changes;
+    const bool follows = entry.data_follows_plan && (entry.data_changes >> part & 1U) == 0;
     const Table changing = follows ? Table{} : make();
     const Table& table = follows ? states.kept_tables[i].get({revision, part}, make) : changing;
     const bool valid = scene.evaluation.valid;

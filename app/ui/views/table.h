@@ -102,7 +102,7 @@ struct ViewEntry {
     std::span<const std::string_view> data_parts = {};  // its tables' names; none: it has one
     std::size_t run_parts = 0;       // the last of them are of a real run: there are none without one
     bool data_follows_plan = false;  // the tables follow only from the evaluation, not from the selection,
-    int data_changes = -1;           // but for this one
+    unsigned data_changes = 0;       // but for these: a bit for each
     bool draws_void = false;         // draws a plan with errors itself; else the reason stands in its place
     bool data_void = false;          // its tables say something of a plan with errors too
     // The rest is null where a view has no such thing.

@@ -639,47 +639,52 @@ std::vector<GroupKind> kinds_to_offer(const Scene& scene) {
     return kinds_to_offer(scene, scene.selection.expert());
 }
 
-constexpr std::array<std::string_view, 5> kMeshes{"dense", "experts", "both", "fold", "zoom"};
-constexpr std::array<std::string_view, 3> kOneMesh{"places", "fold", "zoom"};
+constexpr std::array<std::string_view, 6> kMeshes{"dense", "experts", "both", "fold", "zoom", "token"};
+constexpr std::array<std::string_view, 4> kOneMesh{"places", "fold", "zoom", "token"};
 
-std::span<const std::string_view> meshes_of(const Scene& scene) {
-    return scene.evaluation.mesh.has_experts ? std::span<const std::string_view>(kMeshes) : kOneMesh;
+// A dense model has no page of a token, but a plan may become one while the page is shown.
+std::span<const std::string_view> meshes_of(const Scene& scene, bool token) {
+    if (scene.evaluation.mesh.has_experts) return kMeshes;
+    return std::span<const std::string_view>(kOneMesh).first(token ? 4 : 3);
 }
 
-constexpr float meshes_width(const Scene& scene) {
-    return scene.evaluation.mesh.has_experts ? 284 : 172;
+constexpr float meshes_width(const Scene& scene, bool token = false) {
+    return scene.evaluation.mesh.has_experts ? 340 : token ? 228 : 172;
 }
 
 // Draws the switch between the meshes, and the fold of the ranks; returns what is shown, in words.
 std::string_view mesh_switch(Ui& ui, Rect& row, Scene& scene, MeshViewState& state) {
-    const auto names = meshes_of(scene);
+    const auto names = meshes_of(scene, state.token.shown);
     const bool experts = scene.evaluation.mesh.has_experts;
-    const int zoom = static_cast<int>(names.size()) - 1, fold = zoom - 1;
-    const int shown = state.zooms                ? zoom
+    const int fold = experts ? 3 : 1, zoom = fold + 1, token = fold + 2;
+    const int shown = state.token.shown          ? token
+                      : state.zooms              ? zoom
                       : state.folds              ? fold
                       : !experts                 ? 0
                       : state.both               ? 2
                       : scene.selection.expert() ? 1
                                                  : 0;
     if (ui.state().for_picture) return names[static_cast<std::size_t>(shown)];
-    const int picked = ui.segments("mesh.which", row.cut_left(meshes_width(scene) - 8), names, shown);
+    const int picked =
+        ui.segments("mesh.which", row.cut_left(meshes_width(scene, state.token.shown) - 8), names, shown);
     row.cut_left(8);
     if (picked == shown) return {};
     state.zooms = picked == zoom;
     state.folds = picked == fold;
+    state.token.shown = picked == token;
     state.both = experts && picked == 2;
     if (experts && picked < 2) scene.selection.show_mesh(picked == 1);
-    if (state.zooms || state.folds || state.both) choose_figure(state, 0);  // they show groups
+    if (picked >= fold || state.both) choose_figure(state, 0);  // they show groups
     return {};
 }
 
 }  // namespace
 
-void draw_page_switch(Ui& ui, Rect& head_row, Rect& room, Scene& scene, MeshViewState& state) {
+void draw_page_switch(Ui& ui, Rect& head_row, Rect& room, Scene& scene, MeshViewState& state, bool single) {
     if (ui.state().for_picture) return;
     // "out", "all", "fly" and the choice of the fold stand in the same row.
-    const float controls = scene.evaluation.mesh.has_experts ? 390 : 240;
-    Rect place = head_place(head_row, room, meshes_width(scene) + controls);
+    const float controls = single ? 0 : scene.evaluation.mesh.has_experts ? 390 : 240;
+    Rect place = head_place(head_row, room, meshes_width(scene, state.token.shown) + controls);
     place.w = std::max(place.w, head_row.right() - place.x);
     static_cast<void>(mesh_switch(ui, place, scene, state));
     head_row = place;

@@ -310,7 +310,7 @@ void choose_figure(MeshViewState& state, int figure) {
     state.figure = figure;
     state.range.reset();
     if (figure <= 0) return;
-    state.both = state.folds = state.zooms = false;
+    state.both = state.folds = state.zooms = state.token.shown = false;
     state.second = -1;
 }
 

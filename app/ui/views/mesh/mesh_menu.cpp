@@ -127,7 +127,7 @@ void draw_mesh_menu(Ui& ui, const Scene& scene, MeshViewState& state) {
 void choose_second_order(MeshViewState& state, int order) {
     state.second = order;
     if (order < 0) return;
-    state.folds = state.zooms = false;
+    state.folds = state.zooms = state.token.shown = false;
     state.figure = 0;
 }
 
@@ -141,7 +141,7 @@ void update_second_order(const Scene& scene, MeshViewState& state, std::uint64_t
 }
 
 void begin_going_to_ranks(MeshViewState& state) {
-    state.folds = state.zooms = false;
+    state.folds = state.zooms = state.token.shown = false;
     state.goes_to = state.goes_to_fresh = true;
     state.go_to.clear();
 }

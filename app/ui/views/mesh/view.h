@@ -18,9 +18,10 @@
 
 namespace pentamesh::ui {
 
-struct HangShown;    // mesh_run.h
-struct ExpertLoads;  // app/ui/views/shards/view.h
-struct KeptPlan;     // app/ui/views/compare/view.h
+struct HangShown;       // mesh_run.h
+struct ExpertLoads;     // app/ui/views/shards/view.h
+struct KeptPlan;        // app/ui/views/compare/view.h
+struct KeptTokenCosts;  // mesh_token.h
 
 // The places of the cells follow from these.
 struct MeshLayoutOf {
@@ -39,6 +40,15 @@ struct MeshLadder {
     [[nodiscard]] bool shown() const { return node.w > 0; }
 };
 
+// The page on which one token goes to its experts (mesh_token.h).
+struct TokenPage {
+    bool shown = false;
+    bool hidden = false;          // no way was drawn in the last frame: a question asks for GPUs
+    double grows_since_s = -1;    // the ways grow from then on; < 0: they stand
+    std::uint64_t copies_of = 0;  // rows of GPUs that keep the same experts are drawn for this revision
+    std::shared_ptr<const KeptTokenCosts> costs;
+};
+
 enum class MeshMenu : std::uint8_t { none, more, figures, orders };  // which is open (mesh_menu.h)
 
 struct MeshViewState {
@@ -46,9 +56,10 @@ struct MeshViewState {
     bool panning = false;
     Vec2 pan_start;
     bool show_links = true;
-    bool both = false;     // a stage is drawn as the dense mesh and as the experts' has it
-    bool folds = false;    // the ranks are drawn as a ribbon that the factors fold
-    bool zooms = false;    // the page Zoom is shown (app/ui/views/zoom/)
+    bool both = false;   // a stage is drawn as the dense mesh and as the experts' has it
+    bool folds = false;  // the ranks are drawn as a ribbon that the factors fold
+    bool zooms = false;  // the page Zoom is shown (app/ui/views/zoom/)
+    TokenPage token;
     bool listing = false;  // a list of the experts' loads is typed
     std::string load_list;
     bool failure = false;  // a click picks a node that is lost
@@ -87,8 +98,10 @@ struct MeshViewState {
 [[nodiscard]] std::optional<PlanEdit> draw_mesh_words(Ui& ui, Rect head_row, Rect room, Scene& scene,
                                                       MeshViewState& state, ExpertLoads& loads,
                                                       const KeptPlan* pinned, std::uint64_t revision);
-// Draws the switch of the view's pages by itself, for the page Zoom.
-void draw_page_switch(Ui& ui, Rect& head_row, Rect& room, Scene& scene, MeshViewState& state);
+// Draws the switch of the view's pages by itself, for the page Zoom, with room for its controls, and for the
+// page of one token, where nothing else stands in its row (`single`).
+void draw_page_switch(Ui& ui, Rect& head_row, Rect& room, Scene& scene, MeshViewState& state,
+                      bool single = false);
 // Draws the rest over them: the cells, and the field for a rank.
 void draw_mesh_cells(Ui& ui, Scene& scene, MeshViewState& state);
 // Returns the rectangle where the mouse changes at most what is drawn over the cells; empty where there are
