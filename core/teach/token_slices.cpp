@@ -116,14 +116,14 @@ TokenCut cut_tokens(const Plan& plan, std::int64_t window) {
     return out;
 }
 
-const WayCall* TokenWay::hop() const {
+const WayCall* KeysWay::hop() const {
     for (const WayCall& c : calls)
         if (c.collective == Collective::send_recv) return &c;
     return nullptr;
 }
 
-const TokenWay* TokenSlices::own_way() const {
-    for (const TokenWay& w : ways)
+const KeysWay* TokenSlices::own_way() const {
+    for (const KeysWay& w : ways)
         if (w.own) return &w;
     return nullptr;
 }
@@ -145,8 +145,8 @@ bool is_scan(What what) {
     return what == What::inputs_of_the_scan_to_heads || what == What::outputs_of_the_scan_to_tokens;
 }
 
-TokenWay measured(const Plan& plan, const Evaluation& e, int type) {
-    TokenWay out;
+KeysWay measured(const Plan& plan, const Evaluation& e, int type) {
+    KeysWay out;
     out.comm = plan.layout.cp_comm;
     out.attention_s = e.work.times.of(type).attention.forward;
     out.waits_s = e.work.of(type).comm.forward[UnitComm::kCp];
@@ -189,7 +189,7 @@ void list_ways(const Evaluation& own, int type, TokenSlices& out) {
         other.layout.cp_inner.reset();
         evaluate(other, e);
         if (!e.valid) continue;
-        TokenWay way = measured(other, e, type);
+        KeysWay way = measured(other, e, type);
         if (const auto lack = lack_that_came(out.plan, other))
             way.lacks = words_of(*lack, other, other.training.software);
         out.ways.push_back(std::move(way));

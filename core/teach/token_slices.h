@@ -57,7 +57,7 @@ struct WayCall {
 };
 // One way to bring them, with the same plan. Seconds and bytes are of one layer's forward on one GPU and
 // micro-batch, as the step is worked out with; step_s and step_waits_s are of a whole step.
-struct TokenWay {
+struct KeysWay {
     CpComm comm = CpComm::ring;
     bool own = false;        // the way of the plan itself
     std::string lacks;       // what the plan's software does not run of it; empty: it runs
@@ -89,8 +89,8 @@ struct TokenSlices {
     StageMemory held, whole;    // of the fullest GPU: of `plan`, and of the same without cp
     std::string whole_refused;  // why that cannot be laid out; empty: it can
     double hbm = 0;
-    std::vector<TokenWay> ways;  // those that the plan can express, ring first
-    [[nodiscard]] const TokenWay* own_way() const;
+    std::vector<KeysWay> ways;  // those that the plan can express, ring first
+    [[nodiscard]] const KeysWay* own_way() const;
 };
 
 // `evaluation` is that of the plan. Where the plan does not cut the sequence and `cut` is true, so many ranks

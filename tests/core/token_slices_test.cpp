@@ -90,7 +90,7 @@ TEST_CASE("Ulysses cuts in order, and each rank computes all queries for a part 
 
 TEST_CASE("a hop carries the keys and values of a rank's tokens, and a gather as many bytes") {
     const TokenSlices s = slices_of(long_samples(4));
-    const TokenWay* ring = s.own_way();
+    const KeysWay* ring = s.own_way();
     REQUIRE(ring != nullptr);
     REQUIRE(ring->hop() != nullptr);
     const double bytes = 32768.0 / 4 * 2 * 8 * 128 * 2;  // keys and values, 8 heads of 128 in 16 bits
@@ -98,7 +98,7 @@ TEST_CASE("a hop carries the keys and values of a rank's tokens, and a gather as
     CHECK(ring->hop()->times == 3);
     CHECK(ring->sent_bytes == near(3 * bytes, 1e-12));
     REQUIRE(s.ways.size() == 3);
-    const TokenWay& gather = s.ways[1];
+    const KeysWay& gather = s.ways[1];
     CHECK(gather.comm == CpComm::allgather);
     CHECK(gather.sent_bytes == near(3 * bytes, 1e-12));
     // Nothing hides a gather; the core takes as long in all ways.
@@ -118,7 +118,7 @@ TEST_CASE("what a ring waits follows from its hops and the attention that may hi
             const Evaluation e = evaluate(p);
             if (!e.valid) continue;
             const TokenSlices s = token_slices(p, e, true, 4);
-            const TokenWay& ring = *s.own_way();
+            const KeysWay& ring = *s.own_way();
             const double rate = p.cluster.gpu.efficiency.overlap;
             const double need = ring.hop()->call_s * ring.hop()->times;
             const double most = ring.attention_s * 7 / 8 / rate;
@@ -163,7 +163,7 @@ TEST_CASE("the slices of every shipped plan hold each token once, and its ranks 
         CHECK(all == near(1, 1e-9));
         const bool has_own = s.own_way() != nullptr;
         CHECK(has_own);
-        for (const TokenWay& w : s.ways) {
+        for (const KeysWay& w : s.ways) {
             CHECK(w.attention_s > 0);
             CHECK(w.waits_s <= w.wire_s);
         }

@@ -125,10 +125,10 @@ class TokenLanes {
         write_whole(ui_, head, sub, ui_.small());
         in.cut_top(roomy ? 8.0f : 2.0f);
         double longest = 0;
-        for (const TokenWay& w : s_.ways) longest = std::max(longest, w.all_s());
+        for (const KeysWay& w : s_.ways) longest = std::max(longest, w.all_s());
         std::optional<CpComm> clicked;
         for (std::size_t i = 0; i < s_.ways.size(); ++i) {
-            const TokenWay& way = s_.ways[i];
+            const KeysWay& way = s_.ways[i];
             Rect row = in.cut_top(roomy ? 48.0f : 26.0f);
             const bool may = s_.source == TokenSource::own && !way.own && !scene_.asked;
             const Hit hit = ui_.area("shards.way", row.inset(-6, 1), i, may);
@@ -154,7 +154,7 @@ class TokenLanes {
     const TokenCut& cut_;
     Color axis_;
 
-    [[nodiscard]] std::string way_tooltip(const TokenWay& w, bool may) const {
+    [[nodiscard]] std::string way_tooltip(const KeysWay& w, bool may) const {
         std::string out = "cp by " + std::string(name_of(w.comm))
                           + (w.own ? ", as here"
                              : may ? ", click to set"
@@ -173,7 +173,7 @@ class TokenLanes {
         return w.lacks.empty() ? out : out + "\n" + w.lacks;
     }
 
-    void draw_way(Rect row, const TokenWay& way, double longest, bool roomy) {
+    void draw_way(Rect row, const KeysWay& way, double longest, bool roomy) {
         Rect name = row.cut_left(96);
         const TextStyle bold = ui_.style(12, Tone::text, way.own ? Face::semibold : Face::regular);
         const float lane = roomy ? 20.0f : 12.0f, wire = roomy ? 11.0f : 6.0f;
@@ -195,7 +195,7 @@ class TokenLanes {
             draw_call_lane(compute, below, way, px);
     }
 
-    void draw_way_words(Rect text, const TokenWay& way, bool roomy) {
+    void draw_way_words(Rect text, const KeysWay& way, bool roomy) {
         constexpr double kNothing = 0.002;  // of attention
         const bool waits = way.waits_s > kNothing * way.attention_s;
         const TextStyle bold = ui_.style(12, Tone::text, Face::semibold);
@@ -255,7 +255,7 @@ class TokenLanes {
         c_.frame(r, axis_, 1.3f);
     }
 
-    void draw_ring_lane(Rect compute, Rect below, const TokenWay& way, double px) {
+    void draw_ring_lane(Rect compute, Rect below, const KeysWay& way, double px) {
         const WayCall& hop = *way.hop();
         const auto n = static_cast<double>(cut_.ranks);
         const double block = way.attention_s / n, slowed = way.slowed_s / (n - 1),
@@ -284,7 +284,7 @@ class TokenLanes {
         }
     }
 
-    void draw_call_lane(Rect compute, Rect below, const TokenWay& way, double px) {
+    void draw_call_lane(Rect compute, Rect below, const KeysWay& way, double px) {
         double before = 0, after = 0;
         for (const WayCall& c : way.calls) (c.after ? after : before) += c.call_s * c.times;
         // Of a mixed way a ring hides a part: it is no longer than what waits.

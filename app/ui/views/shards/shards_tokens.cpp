@@ -376,7 +376,7 @@ class TokensPicture {
     }
 
     [[nodiscard]] std::string foot_words() const {
-        const TokenWay* way = s_.own_way();
+        const KeysWay* way = s_.own_way();
         if (cut_.ranks <= 1) return "Nothing comes over a wire: all keys and values are here.";
         if (way == nullptr) return {};
         if (const WayCall* hop = way->hop(); hop != nullptr && cut_.comm == CpComm::ring)
