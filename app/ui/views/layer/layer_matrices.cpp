@@ -20,7 +20,7 @@ std::string number_word(std::int64_t n) {
                : thousands(n);
 }
 
-std::vector<MatrixStripe> stripes_of(std::int64_t n) {
+std::vector<MatrixStripe> matrix_stripes(std::int64_t n) {
     std::vector<MatrixStripe> out;
     if (n <= kMostStripes) {
         for (std::int64_t i = 0; i < n; ++i)
@@ -264,7 +264,7 @@ class MatrixRows : public MatrixPainter {
     void draw_row(Rect row, std::int64_t at) {
         const float mid = mid_[static_cast<std::size_t>(at)], tall = 110 * u_;
         const auto centred = [&](float x, float w, float h) { return Rect{x, mid - h / 2, w, h}; };
-        const std::vector<MatrixStripe> stripes = stripes_of(2);
+        const std::vector<MatrixStripe> stripes = matrix_stripes(2);
         const MatrixStripe &own = stripes[static_cast<std::size_t>(at)],
                            &far = stripes[static_cast<std::size_t>(1 - at)];
         const bool small = row.h > 112;
@@ -344,7 +344,7 @@ class MatrixRows : public MatrixPainter {
 
     // Slices by token: this GPU's is filled.
     void draw_slices(Rect r, std::int64_t at) {
-        for (const MatrixStripe& s : stripes_of(2))
+        for (const MatrixStripe& s : matrix_stripes(2))
             if (s.at == at)
                 held(row_of(r, s), at);
             else

@@ -38,7 +38,7 @@ struct MatrixStripe {
 };
 inline constexpr std::int64_t kMostStripes = 8, kFirstStripes = 3;
 // Returns the stripes of n GPUs: all of them, or the first three, a gap and the last.
-[[nodiscard]] std::vector<MatrixStripe> stripes_of(std::int64_t n);
+[[nodiscard]] std::vector<MatrixStripe> matrix_stripes(std::int64_t n);
 [[nodiscard]] inline Rect column_of(Rect r, const MatrixStripe& s) {
     return {r.x + r.w * s.from, r.y, r.w * s.size, r.h};
 }

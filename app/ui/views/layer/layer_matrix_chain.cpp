@@ -91,7 +91,7 @@ class MatrixChain : public MatrixPainter {
     // Lays the chain of n stripes into a room; `wires` is the width of the way from the summands to Y.
     void lay(Rect room, std::int64_t n, bool sliced, float wires) {
         constexpr float kNames = 20, kTallest = 101;  // a line above and below; B
-        cards_ = stripes_of(n);
+        cards_ = matrix_stripes(n);
         const float pill = c_.text_width(between(), ui_.style(13)) + 22;
         const float tall = room.h - 2 * kNames, steps = static_cast<float>(cards_.size()) - 1;
         const float units = 46 * 4 + 111 * 2 + (sliced ? 46.0f : 0.0f) + steps * 9;
@@ -130,7 +130,7 @@ class MatrixChain : public MatrixPainter {
     }
 
     void draw_stripes(Rect r, std::int64_t n, const StripeLook& look) {
-        for (const MatrixStripe& s : stripes_of(n)) {
+        for (const MatrixStripe& s : matrix_stripes(n)) {
             const Rect part = look.columns ? column_of(r, s) : row_of(r, s);
             if (s.at < 0) {
                 draw_gap(part, n);
@@ -162,7 +162,7 @@ class MatrixChain : public MatrixPainter {
     void draw_behind(Rect r, std::int64_t n, bool main) {
         const float by = lift(main);
         const Rect back{r.x + by, r.y - by, r.w, r.h};
-        for (const MatrixStripe& s : stripes_of(n)) {
+        for (const MatrixStripe& s : matrix_stripes(n)) {
             if (s.at < 0)
                 elsewhere(column_of(back, s));
             else
@@ -294,7 +294,7 @@ class MatrixChain : public MatrixPainter {
         constexpr float kLead = 18;  // from X to the box, from the box to the summands
         const float u = std::clamp((room.h - 26) / 80, 0.4f, 1.5f), w = 46 * u, h = 80 * u;
         const float mid = room.y + (room.h - 18) / 2;
-        cards_ = stripes_of(m_.tp());
+        cards_ = matrix_stripes(m_.tp());
         const float steps = static_cast<float>(cards_.size() - 1);
         const float step = std::min(12.0f, 36 / std::max(steps, 1.0f)), rise = steps * step * 0.4f;
         const float box = std::clamp(room.w * 0.21f, 90.0f, 200.0f), ways = s.sliced ? 2.0f : 1.0f;
