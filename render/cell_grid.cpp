@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <imgui.h>
 #include <limits>
 #include <string>
@@ -180,48 +181,69 @@ Vec2 far_corner(const CellGrid& grid) {
     return end;
 }
 
-void set_grid(const CellGrid& grid, const SurfaceState& state) {
+template <typename T>
+bool same_bytes(const T& a, const T& b) {
+    return std::memcmp(&a, &b, sizeof(T)) == 0;
+}
+
+// The program keeps its uniforms from call to call: only what differs from the grid before it is set, as the
+// pods of a cluster are drawn one after another and share all but their place.
+void set_grid(const CellGrid& grid, SurfaceState& state) {
     const auto& u = state.uniform;
     const float scale = state.scale;
+    const CellGrid* before = state.cells_set && state.cells_scale == scale ? &*state.cells_set : nullptr;
     glUniform2f(u.origin, grid.origin.x * scale, grid.origin.y * scale);
-    glUniform2f(u.cell, grid.cell.x * scale, grid.cell.y * scale);
     glUniform3i(u.run, grid.first, std::max(1, grid.step), grid.count);
-    glUniform1i(u.levels, grid.levels);
-    std::array<GLint, 8> level{};
-    std::array<GLfloat, 8> pitch{};
-    for (std::size_t i = 0; i < 4; ++i) {
-        level[2 * i] = std::max(1, grid.level[i].size);
-        level[2 * i + 1] = std::max(1, grid.level[i].cols);
-        pitch[2 * i] = grid.level[i].pitch_x * scale;
-        pitch[2 * i + 1] = grid.level[i].pitch_y * scale;
+    if (before == nullptr || !same_bytes(before->cell, grid.cell))
+        glUniform2f(u.cell, grid.cell.x * scale, grid.cell.y * scale);
+    if (before == nullptr || before->levels != grid.levels || !same_bytes(before->level, grid.level)) {
+        glUniform1i(u.levels, grid.levels);
+        std::array<GLint, 8> level{};
+        std::array<GLfloat, 8> pitch{};
+        for (std::size_t i = 0; i < 4; ++i) {
+            level[2 * i] = std::max(1, grid.level[i].size);
+            level[2 * i + 1] = std::max(1, grid.level[i].cols);
+            pitch[2 * i] = grid.level[i].pitch_x * scale;
+            pitch[2 * i + 1] = grid.level[i].pitch_y * scale;
+        }
+        glUniform2iv(u.level, 4, level.data());
+        glUniform2fv(u.pitch, 4, pitch.data());
     }
-    glUniform2iv(u.level, 4, level.data());
-    glUniform2fv(u.pitch, 4, pitch.data());
-    std::array<GLint, 18> digit{};
-    for (std::size_t i = 0; i < 6; ++i) {
-        digit[3 * i] = std::max(1, grid.digit[i].stride);
-        digit[3 * i + 1] = std::max(1, grid.digit[i].size);
-        digit[3 * i + 2] = grid.digit[i].weight;
+    if (before == nullptr || before->digits != grid.digits || !same_bytes(before->digit, grid.digit)) {
+        std::array<GLint, 18> digit{};
+        for (std::size_t i = 0; i < 6; ++i) {
+            digit[3 * i] = std::max(1, grid.digit[i].stride);
+            digit[3 * i + 1] = std::max(1, grid.digit[i].size);
+            digit[3 * i + 2] = grid.digit[i].weight;
+        }
+        glUniform1i(u.digits, grid.digits);
+        glUniform3iv(u.digit, 6, digit.data());
     }
-    glUniform1i(u.digits, grid.digits);
-    glUniform3iv(u.digit, 6, digit.data());
-    std::array<GLfloat, 256> palette{};
-    const int colors = std::clamp(grid.palette_size, 1, 64);
-    for (std::size_t i = 0; i < static_cast<std::size_t>(colors); ++i) {
-        const auto c = floats(grid.palette[i]);
-        std::copy(c.begin(), c.end(), palette.begin() + static_cast<std::ptrdiff_t>(4 * i));
+    if (before == nullptr || before->palette_size != grid.palette_size
+        || !same_bytes(before->palette, grid.palette)) {
+        std::array<GLfloat, 256> palette{};
+        const int colors = std::clamp(grid.palette_size, 1, 64);
+        for (std::size_t i = 0; i < static_cast<std::size_t>(colors); ++i) {
+            const auto c = floats(grid.palette[i]);
+            std::copy(c.begin(), c.end(), palette.begin() + static_cast<std::ptrdiff_t>(4 * i));
+        }
+        glUniform4fv(u.palette, colors, palette.data());
+        glUniform1i(u.palette_size, colors);
     }
-    glUniform4fv(u.palette, colors, palette.data());
-    glUniform1i(u.palette_size, colors);
-    glUniform1i(u.highlighted, grid.highlighted_id);
-    const auto ground = floats(grid.ground);
-    glUniform4fv(u.ground, 1, ground.data());
-    glUniform1f(u.dim, grid.dim);
+    if (before == nullptr || before->highlighted_id != grid.highlighted_id || before->dim != grid.dim
+        || !same_bytes(before->ground, grid.ground)) {
+        glUniform1i(u.highlighted, grid.highlighted_id);
+        const auto ground = floats(grid.ground);
+        glUniform4fv(u.ground, 1, ground.data());
+        glUniform1f(u.dim, grid.dim);
+    }
+    state.cells_set = grid;
+    state.cells_scale = scale;
 }
 
 void draw_cells(const ImDrawList*, const ImDrawCmd* command) {
     const auto& grid = *static_cast<const CellGrid*>(command->UserCallbackData);
-    const SurfaceState& state = surface_state();
+    SurfaceState& state = surface_state();
     const ImGuiIO& io = ImGui::GetIO();
     const float scale = state.scale;
     const float height = io.DisplaySize.y;
@@ -267,6 +289,7 @@ void compile_cell_shader(SurfaceState& state) {
                      at("level"),        at("pitch"),       at("digits"), at("digit"), at("palette"),
                      at("palette_size"), at("highlighted"), at("ground"), at("dim")};
     glGenVertexArrays(1, &state.cell_vertex_array);
+    state.cells_set.reset();  // a new program has no uniforms yet
 }
 
 void destroy_cell_shader(SurfaceState& state) {

@@ -12,6 +12,7 @@
 #include <deque>
 #include <imgui.h>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -150,6 +151,8 @@ struct SurfaceState {
         int display = -1, origin = -1, cell = -1, run = -1, levels = -1, level = -1, pitch = -1, digits = -1,
             digit = -1, palette = -1, palette_size = -1, highlighted = -1, ground = -1, dim = -1;
     } uniform;
+    std::optional<CellGrid> cells_set;  // the grid that the program's uniforms are of, at this scale
+    float cells_scale = 0;
 };
 [[nodiscard]] SurfaceState& surface_state();  // of the current ImGui context; there must be one
 
