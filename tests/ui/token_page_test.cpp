@@ -1,4 +1,5 @@
 // The page of the mesh on which one token goes to its experts.
+#include "app/tables/token_table.h"
 #include "app/ui/views/mesh/mesh_token.h"
 #include "app/ui/views/table.h"
 #include "tests/ui/press.h"
@@ -121,6 +122,16 @@ TEST_CASE("show as data lists the drawers, and a row of it is a GPU") {
     open_token(d);
     REQUIRE(d.click("view.data", static_cast<std::uint64_t>(ViewId::mesh)));
     REQUIRE(d.click("data.part", 4));
+    const TokenWay way = token_way(d.plan(), d.shell.evaluation(), 0, {});
+    const Table t = token_table(way);
+    REQUIRE(t.rows.size() == 8);
+    std::size_t picked = 0;
+    for (std::size_t i = 0; i < t.rows.size(); ++i) {
+        CHECK(t.rows[i][0].whole() == way.drawers[i].rank);
+        CHECK(t.rows[i][3].number() == way.drawers[i].tokens);
+        picked += t.rows[i].back().words().empty() ? 0 : 1;
+    }
+    CHECK(picked == 2);
     CHECK(says(d, "of the token"));
     CHECK(says(d, "made up"));
     REQUIRE(d.click("data.mesh", 2));

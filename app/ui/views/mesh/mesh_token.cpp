@@ -28,7 +28,8 @@ constexpr std::size_t kMostRows = 16;   // of larger groups a part is drawn
 constexpr std::size_t kMostCopies = 4;  // rows of GPUs that keep the same experts, next to a question
 constexpr float kLeastRow = 15, kRow = 50, kSmallRow = 24;
 constexpr float kHeads = 20, kFoot = 18, kCardGap = 16, kNodeGap = 8;
-constexpr float kLeastWide = 300, kDrawer = 30, kStub = 12;
+constexpr float kLeastFoot = 290;  // height of a room that has it
+constexpr float kMostWide = 1900, kLeastWide = 300, kDrawer = 30, kStub = 12;
 constexpr double kScaleLoad = 1.5;  // a drawer of so many times the mean fills its place
 
 // Returns whose token is shown: the rank that a question is about, or that is selected.
@@ -71,7 +72,7 @@ class TokenView {
         : ui_(ui), c_(ui.canvas()), theme_(ui.theme()), scene_(scene), state_(state),
           way_(token_way(scene.plan, scene.evaluation, token_rank(scene, state), loads.load)),
           costs_(costs_of(scene, state)), plain_(state.plain), grown_(grown(ui, state)),
-          color_(color_of(ui.theme(), GroupKind::ep)) {
+          assumed_(loads.form == LoadForm::skewed), color_(color_of(ui.theme(), GroupKind::ep)) {
         if (plain_) state.token.copies_of = revision;
         // The rows of a question stay with its answer.
         copies_ = state.token.copies_of == revision && way_.size() <= kMostRows - kMostCopies
@@ -79,6 +80,8 @@ class TokenView {
     }
 
     void draw(Rect room) {
+        room.w = std::min(room.w, kMostWide);
+        has_foot_ = room.h > kLeastFoot;
         sentence(room);
         if (room.w < kLeastWide || room.h < 3 * kLeastRow) return;
         place(room);
@@ -109,9 +112,11 @@ class TokenView {
     const TokenCosts& costs_;
     bool plain_, copies_ = false;
     float grown_;
+    bool assumed_;  // the plan says the load of the fullest drawer, not of the others
     Color color_;
     std::vector<Row> rows_;
     std::size_t left_out_ = 0;
+    bool has_foot_ = false;
     Rect heads_, panel_, more_, cards_, foot_;
     float line_ = 0;  // height of a row
     // Places across.
@@ -127,7 +132,8 @@ class TokenView {
         return !plain_ && sends() && way_.even && costs_.other_step_s && !scene_.asked;
     }
     [[nodiscard]] float unit() const {  // the length of a mean drawer
-        return drawer_w_ / static_cast<float>(std::max(kScaleLoad, way_.drawers[way_.hot].load));
+        return drawer_w_
+               / static_cast<float>(sends() ? std::max(kScaleLoad, way_.drawers[way_.hot].load) : 1);
     }
     [[nodiscard]] float length(const Row& r) const {
         return r.copy || plain_ ? unit() : unit() * static_cast<float>(way_.drawers[r.drawer].load);
@@ -158,6 +164,8 @@ class TokenView {
         if (plain_)
             first = "A token of GPU " + thousands(way_.drawers[way_.own].rank) + " needs "
                     + thousands(way_.top_k) + " of the " + plural(way_.experts, "expert", "experts");
+        else if (!has_foot_)  // the words below say that the choice is made up
+            first.back() = ':', first += " an example.";
         const std::string second = token_facts(scene_, way_);
         Rect line = room.cut_top(std::max(22.0f, c_.paragraph_height(room.w, first, bold, 21)));
         const float w = c_.text_width(first, bold);
@@ -191,7 +199,7 @@ class TokenView {
         std::size_t count = std::min(way_.size(), kMostRows);
         if (copies_) count += kMostCopies;
         const float least = static_cast<float>(count) * (count <= 8 ? 28.0f : 21.0f) + kHeads + 20;
-        if (room.h > 320) foot_ = room.cut_bottom(kFoot + 8);
+        if (has_foot_) foot_ = room.cut_bottom(kFoot + 8);
         foot_.h = std::min(foot_.h, kFoot);
         const float h = cards_height(room.w);
         if (room.w >= 720 && room.h - h - 12 >= least)
@@ -202,7 +210,10 @@ class TokenView {
         choose_rows(room.h - 12);
         const std::size_t lines = rows_.size() + (left_out_ > 0 ? 1 : 0);
         const float gaps = node_gaps(), free = room.h - 12 - gaps;
-        float most = (lines <= 8 ? kRow : kSmallRow) * std::clamp(whole / 560, 1.0f, 1.7f);
+        float most = (lines <= 8    ? kRow
+                      : lines <= 12 ? kRow - 14
+                                    : kSmallRow)
+                     * std::clamp(whole / 560, 1.0f, 1.8f);
         if (!sends())
             most = std::max(most, static_cast<float>(std::min<std::int64_t>(way_.experts, 16)) * 17);
         line_ = std::clamp(free / static_cast<float>(lines), kLeastRow, most);
@@ -246,7 +257,7 @@ class TokenView {
             names_w_ = std::max(names_w_, c_.text_width("GPU " + thousands(r.rank), name) + 10);
             nodes_w_ = std::max(nodes_w_, c_.text_width(node_name(r.node), ui_.style(11)) + 10);
         }
-        if (!framed() || w < 620) nodes_w_ = 0;
+        if (!framed() || w < 540) nodes_w_ = 0;
         square_ = std::min(16.0f, line_ - 5), pitch_ = square_ + 3;
         tokens_ = w >= 1040 ? 6 : w >= 800 ? 4 : w >= 560 ? 2 : 1;
         tokens_ = static_cast<int>(std::min<double>(tokens_, std::max(1.0, way_.tokens)));
@@ -255,14 +266,14 @@ class TokenView {
         shared_w_ = way_.shared > 0 && w >= 640 ? 56.0f : 0.0f;
         note_w_ = w >= 1000 ? 118.0f : 0.0f;
         const float router = router_w_ > 0 ? router_w_ + 16 : 0;
-        const float fixed = nodes_w_ + names_w_ + 2 * squares + router + shared_w_ + note_w_ + 5 * kStub;
+        const float fixed = nodes_w_ + names_w_ + 2 * squares + router + shared_w_ + note_w_ + 5 * kStub + 10;
         const float rest = w - fixed;
         drawer_w_ = std::clamp(rest * (sends() ? 0.4f : 0.6f), 84.0f, 460.0f);
         const float wires = std::max(20.0f, (rest - drawer_w_) / 2);
         nodes_x_ = panel_.x + 14;
         names_x_ = nodes_x_ + nodes_w_;
         tokens_x_ = names_x_ + names_w_;
-        router_x_ = tokens_x_ + squares + 4;
+        router_x_ = tokens_x_ + squares + 14;
         from_ = router_x_ + router + 6;
         to_ = from_ + wires;
         drawer_x_ = to_ + kStub;
@@ -320,13 +331,13 @@ class TokenView {
         c_.frame(panel_, theme_.hairline, 1, 8);
         for (std::size_t i = 1; i < rows_.size(); ++i)
             if (rows_[i].node == rows_[i - 1].node)
-                c_.line({panel_.x + 10, rows_[i].r.y}, {panel_.right() - 10, rows_[i].r.y},
+                c_.line({names_x_ - 4, rows_[i].r.y}, {panel_.right() - 10, rows_[i].r.y},
                         mix(theme_.window, theme_.hairline, 0.7f));
         frames();
         heads();
         if (left_out_ > 0) {
             const std::string words =
-                "and " + thousands(static_cast<std::int64_t>(left_out_)) + " more GPUs, with as many drawers";
+                "and " + thousands(static_cast<std::int64_t>(left_out_)) + " more GPUs of the group";
             c_.text_in({names_x_, more_.y, panel_.right() - names_x_ - 12, more_.h}, words,
                        ui_.style(12, Tone::secondary));
         }
@@ -377,14 +388,13 @@ class TokenView {
     }
 
     // Draws the first `share` of a way between two points, level at both ends.
-    void way(Vec2 a, Vec2 b, float share, Color color, float width, Dash dash, float casing = 0) {
+    void way(Vec2 a, Vec2 b, float share, Color color, float width, Dash dash) {
         if (share <= 0) return;
         const float half = (b.x - a.x) / 2;
         const Vec2 ca{a.x + half, a.y}, cb{b.x - half, b.y};
         const float t = std::min(share, 1.0f);
         const Vec2 ab = between(a, ca, t), bc = between(ca, cb, t), cd = between(cb, b, t);
         const Vec2 abc = between(ab, bc, t), bcd = between(bc, cd, t), end = between(abc, bcd, t);
-        if (casing > 0) c_.curve(a, ab, abc, end, theme_.window, width + 2 * casing);
         c_.curve(a, ab, abc, end, color, width, dash);
     }
     [[nodiscard]] float out() const { return std::clamp(grown_ * 2, 0.0f, 1.0f); }
@@ -394,7 +404,7 @@ class TokenView {
     void pairs() {
         if (!sends()) return;
         const double most = way_.drawers[way_.hot].load;
-        const float quiet = large() ? 0.26f : 0.42f;
+        const float quiet = large() ? 0.36f : 0.42f;
         for (const Row& a : rows_)
             for (const Row& b : rows_) {
                 if (a.copy || b.copy || a.drawer == b.drawer) continue;
@@ -408,36 +418,41 @@ class TokenView {
             }
     }
 
-    // Draws the token's own way over all others.
+    // Draws the token's own way over all others: casings, lines, then the dots at their ends.
     void token() {
         const Row* mine = own();
         if (mine == nullptr) return;
         const Color color = theme_.etp;
-        const bool everywhere = way_.comm == EpComm::allgather;
+        const bool everywhere = sends() && way_.comm == EpComm::allgather;
+        const auto ways_to_all = [&](bool casing) {
+            for (const Row& r : rows_) {
+                const bool picked = way_.reaches(r.drawer);
+                if (r.copy || (!picked && !everywhere) || (casing && !picked)) continue;
+                const float width = casing ? 6.8f : picked ? 2.8f : 1.3f;
+                const Dash dash = casing ? Dash::solid : dash_of(mine->rank, r.rank);
+                const Color ink = casing ? theme_.window : color;
+                way({from_, mine->y()}, {to_, r.y()}, out(), ink, width, dash);
+                if (picked) way({back_, r.y()}, {home_, mine->y()}, in(), ink, width, dash);
+            }
+        };
+        ways_to_all(true);
+        ways_to_all(false);
         for (const Row& r : rows_) {
-            if (r.copy) continue;
-            const bool picked = way_.reaches(r.drawer);
-            if (!picked && !(everywhere && sends())) continue;
-            const float width = picked ? 2.8f : 1.3f, casing = picked ? 2.0f : 0.0f;
-            const Dash dash = dash_of(mine->rank, r.rank);
-            way({from_, mine->y()}, {to_, r.y()}, out(), color, width, dash, casing);
-            if (out() < 1 || !picked) continue;
+            if (r.copy || !way_.reaches(r.drawer) || out() < 1) continue;
             c_.line({to_, r.y()}, {drawer_x_, r.y()}, color, 2.8f);
             c_.circle({to_, r.y()}, 4, color);
             if (in() <= 0) continue;
             c_.line({drawer_x_ + drawer_w_, r.y()}, {back_, r.y()}, color, 2.8f);
             c_.circle({back_, r.y()}, 4, color);
-            way({back_, r.y()}, {home_, mine->y()}, in(), color, width, dash, casing);
         }
-        const float squares = static_cast<float>(tokens_) * pitch_;
-        const Vec2 token{tokens_x_ + own_square() * pitch_ + square_ / 2, mine->y()};
-        if (router_w_ > 0) c_.line({tokens_x_ + squares, mine->y()}, {router_x_, mine->y()}, color, 2.8f);
-        c_.line({token.x, mine->y()}, {tokens_x_ + squares, mine->y()}, color, 2.8f);
-        c_.line({router_x_ + router_w_ + 4, mine->y()}, {from_, mine->y()}, color, 2.8f);
-        c_.circle({from_, mine->y()}, 5, color);
+        const float squares = static_cast<float>(tokens_) * pitch_, y = mine->y();
+        const float token = tokens_x_ + own_square() * pitch_ + square_ / 2;
+        c_.line({token, y}, {router_w_ > 0 ? router_x_ - 4 : tokens_x_ + squares, y}, color, 2.8f);
+        c_.line({router_x_ + router_w_ + 4, y}, {from_, y}, color, 2.8f);
+        c_.circle({from_, y}, 5, color);
         if (in() < 1) return;
-        c_.line({home_, mine->y()}, {home_x_ - 2, mine->y()}, color, 2.8f);
-        c_.circle({home_, mine->y()}, 5, color);
+        c_.line({home_, y}, {home_x_ - 2, y}, color, 2.8f);
+        c_.circle({home_, y}, 5, color);
         weights(*mine);
     }
 
@@ -453,7 +468,7 @@ class TokenView {
         const TextStyle style = ui_.style(11).in(theme_.etp);
         if (way_.top_k < 2) return;
         for (const Row& r : rows_) {
-            if (r.copy || !way_.reaches(r.drawer) || home_ - back_ < 60 || line_ < 19) continue;
+            if (!sends() || r.copy || !way_.reaches(r.drawer) || home_ - back_ < 60 || line_ < 19) continue;
             double sum = 0;
             for (const TokenPick& p : way_.picks)
                 if (p.drawer == r.drawer) sum += p.weight;
@@ -474,15 +489,18 @@ class TokenView {
         if (way_.shared > 0) lines.emplace_back(way_.shared == 1 ? "+ the shared one" : "+ the shared ones");
         float y = mine.y() - static_cast<float>(lines.size()) * 7.5f;
         y = held_between(y, panel_.y + 2, panel_.bottom() - static_cast<float>(lines.size()) * 15 - 2);
-        for (const std::string& l : lines) c_.text_in({note_x_, y, note_w_ + 8, 15}, l, style), y += 15;
+        for (const std::string& l : lines) {
+            write_plate(ui_, {note_x_, y, c_.text_width(l, style) + 4, 15}, l, style, theme_.window);
+            y += 15;
+        }
     }
 
     // ---- rows ----
 
     void row(const Row& r) {
         const bool mine = !r.copy && r.drawer == way_.own, on = may_reach(r);
-        const TextStyle name = ui_.style(12, mine && !plain_ ? Tone::text : Tone::secondary,
-                                         mine && !plain_ ? Face::semibold : Face::regular);
+        const TextStyle name =
+            ui_.style(12, mine ? Tone::text : Tone::secondary, mine ? Face::semibold : Face::regular);
         c_.text_in({names_x_, r.r.y, names_w_, r.r.h}, "GPU " + thousands(r.rank),
                    on ? name : ui_.style(12, Tone::faint));
         const Color quiet = mix(theme_.window, color_, on ? 0.55f : 0.25f);
@@ -547,24 +565,32 @@ class TokenView {
         Color fill = hot ? mix(color_, theme_.text, 0.3f) : color_;
         if (!on || r.copy) fill = mix(theme_.window, color_, plain_ ? 1.0f : 0.35f);
         c_.rect(box, fill, 4);
-        strips(r, box, fill);
         const float end = drawer_x_ + unit() * static_cast<float>(way_.drawers[way_.hot].load);
         if (!plain_ && !r.copy && !way_.even && end - box.right() > 1)
             c_.pattern({box.right(), box.y, end - box.right(), box.h}, Pattern::hatched,
                        theme_.bad.alpha(0.6f));
         if (supposes() && !r.copy) suppose(r, box);
+        const float named = each_named(d, box) ? 0 : name_drawer(r, box, fill, hot);
+        strips(r, box, fill, named);
+    }
+
+    // Writes which experts it holds; returns the width that the words take.
+    float name_drawer(const Row& r, Rect box, Color fill, bool hot) {
+        if (box.h < 11) return 0;
+        const TokenDrawer& d = way_.drawers[r.drawer];
         const Color ink = ink_on(fill);
-        if (box.h < 11 || each_named(d, box)) return;
         const TextStyle style{Face::semibold, box.h >= 16 ? 12.0f : 11.0f, ink, 0};
         std::string words = experts_words(d.experts);
         if (c_.text_width(words, style) > box.w - 26) words = words.substr(words.find(' ') + 1);
         Rect text = box.inset(9, 0);
         const float w = c_.text_width(words, style);
-        if (w > text.w) return;
+        if (w > text.w) return 0;
         c_.text_in(text.cut_left(w + 8), words, style);
         const TextStyle more = ui_.style(11).in(ink);
         const std::string said = r.copy && !plain_ ? "a copy" : hot ? "hot: " + times_words(d.load) : "";
-        if (!said.empty() && c_.text_width(said, more) <= text.w - 8) c_.text_in(text, said, more);
+        if (said.empty() || c_.text_width(said, more) > text.w - 8) return w + 14;
+        c_.text_in(text, said, more);
+        return w + 22 + c_.text_width(said, more);
     }
 
     // Returns true if each of several experts has room for its own name.
@@ -572,8 +598,8 @@ class TokenView {
         return d.experts.size() > 1 && box.h >= 13 * static_cast<float>(d.experts.size());
     }
 
-    // Several experts of a GPU are stacked: strips as high as their shares of its tokens.
-    void strips(const Row& r, Rect box, Color fill) {
+    // Several experts of a GPU are stacked: a strip each, right of the first `named` pixels.
+    void strips(const Row& r, Rect box, Color fill, float named) {
         const TokenDrawer& d = way_.drawers[r.drawer];
         const auto n = static_cast<float>(d.experts.size());
         const Color ink = ink_on(fill);
@@ -586,12 +612,13 @@ class TokenView {
         if (step < 2.5f) return;
         for (std::int64_t i = 1; i < d.experts.size(); ++i) {
             const float y = box.y + static_cast<float>(i) * step;
-            c_.line({box.x, y}, {box.right(), y}, theme_.window.alpha(0.55f));
+            c_.line({box.x + named, y}, {box.right(), y}, theme_.window.alpha(0.55f));
         }
         if (!each_named(d, box)) return;
         for (std::int64_t i = 0; i < d.experts.size(); ++i)
             c_.text_in({box.x + 9, box.y + static_cast<float>(i) * step, box.w - 18, step},
-                       "expert " + thousands(d.experts.begin + i), {Face::semibold, 11, ink, 0});
+                       (box.w > 112 ? "expert " : "") + thousands(d.experts.begin + i),
+                       {Face::semibold, 11, ink, 0});
     }
 
     // Outlines what one GPU with more than its share would do: the others would wait for it.
@@ -613,7 +640,8 @@ class TokenView {
             for (const TokenPick& p : way_.picks) {
                 if (p.drawer != r.drawer) continue;
                 const float step = box.h / static_cast<float>(n);
-                const float size = held_between(step - 2, 4.0f, std::min(14.0f, box.h - 4));
+                const float size =
+                    held_between(step - 2, std::min(9.0f, box.h - 4), std::min(14.0f, box.h - 4));
                 const float y = box.y + step * (static_cast<float>(p.expert - d.experts.begin) + 0.5f);
                 const float x = box.x + std::min(box.w * 0.64f, box.w - 34);
                 c_.box({x, y - size / 2, size, size}, theme_.etp, ink_on(theme_.etp), 1, 2);
@@ -621,14 +649,11 @@ class TokenView {
         }
         if (!plain_ && !r.copy) hatch_words(r, box);
         if (shared_w_ > 0 && !plain_ && r.drawer == way_.own && !r.copy && in() >= 1) {
-            const float h = std::min(height(), 18.0f) - 8;
+            const float h = std::max(6.0f, std::min(height(), 18.0f) - 8);
             c_.rect({shared_x_ + (shared_w_ - 14) / 2 - h / 2, r.y() - h / 2, h, h}, theme_.etp, 2);
         }
         const Rect place = r.r.inset(8, 1);
-        if (plain_ && r.rank == state_.asked) {
-            c_.frame(place, theme_.text, 2, 5);
-            c_.frame(place.inset(4), theme_.text, 1, 3);
-        }
+        if (plain_ && r.rank == state_.asked) c_.frame(place, theme_.text, 1.5f, 5, Dash::dashed);
         if (std::ranges::find(state_.outlined, r.rank) != state_.outlined.end())
             c_.frame(place, theme_.text, 2, 5);
     }
@@ -658,7 +683,8 @@ class TokenView {
     // ---- words below ----
 
     void words_below() {
-        if (foot_.h > 0) ui_.label(foot_, drawn_words(way_, tokens_, !plain_), ui_.style(11.5f, Tone::faint));
+        if (foot_.h > 0)
+            ui_.label(foot_, drawn_words(way_, tokens_, !plain_, assumed_), ui_.style(11.5f, Tone::faint));
         if (cards_.h <= 0 || plain_) return;
         if (cards_.h < 40) {
             rich_text(ui_, cards_, costs_line(scene_, way_, costs_), {13, 20, 8, Tone::secondary});

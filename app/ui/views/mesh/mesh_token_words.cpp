@@ -64,10 +64,10 @@ TokenCard ways_card(const Scene& scene, const TokenWay& way, const TokenCosts& c
                     + "more deals them out: then less is held, and tokens travel."};
     const std::string wire(tier_name(scene.plan.cluster, costs.tier));
     const bool busiest = costs.imbalance > 1 && costs.collective == Collective::all_to_all;
-    const std::string figures = "**" + traffic_text(costs.sent_bytes) + "** "
-                                + (busiest ? "reach the busiest GPU" : "leave each GPU") + ", **"
-                                + time_text(costs.call_s) + "** "
-                                + (costs.tier == 0 ? "of " + wire : "with a way over " + wire) + ", at once.";
+    const std::string figures =
+        "**" + traffic_text(costs.sent_bytes) + "** " + (busiest ? "reach the busiest GPU" : "leave each GPU")
+        + ", **" + time_text(costs.call_s) + "**"
+        + (costs.tier == 0 ? " of " + wire + ", all at once." : ", all at once, partly over " + wire + ".");
     if (costs.collective != Collective::all_to_all)
         return {"Every token to every GPU", "An all-gather over " + thousands(ranks)
                                                 + " GPUs: each sees all tokens and keeps those of its "
@@ -107,7 +107,7 @@ TokenCard calls_card(const TokenWay& way, const TokenCosts& costs) {
 
 TokenCard clock_card(const TokenWay& way, const TokenCosts& costs, bool asked) {
     const std::string title = "The longest drawer is the clock";
-    if (way.size() == 1) return {title, "With one drawer for all of them no GPU waits for another's."};
+    if (way.size() == 1) return {title, "Every GPU has all the drawers: it waits for those of no other."};
     const bool known = costs.other_step_s && costs.other_peak_bytes && costs.step_s > 0;
     std::string words =
         costs.imbalance > 1
@@ -120,9 +120,10 @@ TokenCard clock_card(const TokenWay& way, const TokenCosts& costs, bool asked) {
                  + "**, not **" + memory_text(costs.peak_bytes) + "**.";
         return {title, std::move(words)};
     }
-    words += "Gets one " + times_words(costs.other_imbalance) + ", " + others_wait(way.size()) + ": step **"
-             + time_text(costs.step_s) + " → " + time_text(*costs.other_step_s) + "**, memory **"
-             + memory_text(costs.peak_bytes) + " → " + memory_text(*costs.other_peak_bytes) + "**";
+    words += "If one gets " + times_words(costs.other_imbalance) + ", " + others_wait(way.size())
+             + ": step **" + time_text(costs.step_s) + " → " + time_text(*costs.other_step_s)
+             + "**, memory **" + memory_text(costs.peak_bytes) + " → " + memory_text(*costs.other_peak_bytes)
+             + "**";
     const bool fits = *costs.other_peak_bytes <= costs.hbm_bytes;
     words += fits ? "." : ", more than the " + memory_text(costs.hbm_bytes) + " of a GPU.";
     return {title, std::move(words)};
@@ -133,14 +134,19 @@ std::string costs_line(const Scene& scene, const TokenWay& way, const TokenCosts
     const bool busiest = costs.imbalance > 1 && costs.collective == Collective::all_to_all;
     return "**" + traffic_text(costs.sent_bytes)
            + (busiest ? "** reach the busiest GPU a call, **" : "** leave each GPU a call, **")
-           + time_text(costs.call_s) + "** of " + std::string(tier_name(scene.plan.cluster, costs.tier))
-           + "; **" + trimmed(costs.calls) + "** calls a layer; **" + time_text(costs.waits_s) + "** of "
-           + time_text(costs.step_s) + " wait.";
+           + time_text(costs.call_s) + (costs.tier == 0 ? "** of " : "** partly over ")
+           + std::string(tier_name(scene.plan.cluster, costs.tier)) + "; **" + trimmed(costs.calls)
+           + "** calls a layer; **" + time_text(costs.waits_s) + "** of " + time_text(costs.step_s)
+           + " wait.";
 }
 
-std::string drawn_words(const TokenWay& way, std::int64_t tokens, bool picks) {
+std::string drawn_words(const TokenWay& way, std::int64_t tokens, bool picks, bool assumed) {
     std::string out = "Drawn: " + thousands(tokens) + " of " + whole(way.tokens) + " tokens a GPU.";
-    if (picks) out += " The router's choice and its weights are made up; all figures follow from the plan.";
+    if (picks)
+        out += std::string(" The router's choice and its weights are made up")
+               + (assumed ? "; which GPU is the fullest and what the others get is assumed. All else follows "
+                            "from the plan."
+                          : "; all figures follow from the plan.");
     return out;
 }
 
