@@ -245,6 +245,11 @@ constexpr std::array kCommands{
             "pentamesh screenshot mesh-8 -o mesh.png --view mesh\n"
             "pentamesh screenshot llama-3-8b-fsdp -o zero.png --view memory --page sheds\n"
             "pentamesh screenshot llama-3-70b-3d -o step.svg --view step --theme light --size 1200xauto\n"},
+    Command{
+        "embed", "one file with a view that lives in somebody's page: a lecture, a notebook", add_embed,
+        kPages,
+        "pentamesh embed mesh-8 --view mesh --static -o mesh.html\n"
+        "pentamesh embed llama-3-8b-fsdp --view memory --page sheds --theme light --static -o zero.html\n"},
     Command{"review", "pages for a design review: PDF, HTML, or a folder of pictures", add_review, kPages,
             "pentamesh review llama-3-70b-3d -o review.pdf\n"
             "pentamesh review llama-3.1-405b-8k llama-3.1-405b-16k -o review.html\n"},
@@ -334,8 +339,9 @@ std::optional<ui::IncomingKind> kind_of(const Context& context, const PlanArgume
     }
 }
 
-int open_window(Context& context, const PlanArgument& argument) {
+int open_window(Context& context, const PlanArgument& argument, const std::string& lessons) {
     WindowArgs args;
+    args.lessons_folder = own_lessons_folder(lessons);
     args.data_folder = context.data_folder;
     args.config_folder = config_folder();
     args.home = home_folder();
@@ -426,11 +432,13 @@ struct WholeLine {
         "Live answers about laying a training run over a cluster. Without a command: the window opens.",
         "pentamesh", "pentamesh " PENTAMESH_VERSION};
     PlanArgument window;
+    std::string lessons;  // a folder of one's own
 
     explicit WholeLine(Context& context, const Command* only = nullptr) {
         Options own = line.own();
         own.add_option("PLAN", window.name, "open the window on a plan file or a plan preset");
         add_sets(own, window.sets);
+        add_lessons(own, lessons);
         for (const Command& c : commands()) {
             if (only && only->name != c.name) continue;
             Options options = line.command(c.name, c.help, c.group, footer_of(c));
@@ -445,7 +453,7 @@ int run_line(Context& context, std::vector<std::string> words, bool window) {
     WholeLine all(context, words.empty() ? nullptr : command_called(words.front()));
     if (const std::optional<int> status = all.line.parse(std::move(words))) return *status;
     if (!context.run) {
-        if (window) return open_window(context, all.window);
+        if (window) return open_window(context, all.window, all.lessons);
         refuse("a command is missing");
     }
     const auto act = std::exchange(context.run, {});  // `serve` runs others meanwhile

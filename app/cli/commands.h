@@ -141,6 +141,7 @@ void add_lanes(Options& app, Context& context);
 void add_timeline(Options& app, Context& context);
 void add_params(Options& app, Context& context);
 void add_screenshot(Options& app, Context& context);
+void add_embed(Options& app, Context& context);
 void add_review(Options& app, Context& context);
 void add_search(Options& app, Context& context);
 void add_compare(Options& app, Context& context);

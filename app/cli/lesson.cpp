@@ -1,54 +1,37 @@
 // Writes a lesson as text, or as a self-contained page with pictures of its scenes, or says what is wrong
 // with it.
 #include "app/cli/output.h"
+#include "app/cli/web_page.h"
+#include "app/platform/platform.h"
 #include "app/ui/lesson/lesson_session.h"
 #include "app/ui/shell/lesson_sheet.h"
 #include "app/ui/views/table.h"
 #include "core/base/files.h"
 #include "core/base/text.h"
 #include "core/plan/names.h"
+#include "core/teach/translation.h"
 
 #include <algorithm>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <system_error>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 namespace pentamesh::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kStart = R"(<script type="application/json" id="start">{}</script>)";
-
-// Returns the page as scripts/web builds it, or as an installed tree has it.
-fs::path page_file(const fs::path& data_folder) {
-    std::error_code ignored;
-    for (const fs::path& file :
-         {data_folder / "web" / "pentamesh.html", data_folder / "build" / "web" / "pentamesh.html"})
-        if (fs::is_regular_file(file, ignored)) return file;
-    throw Error(ErrorKind::io, (data_folder / "build" / "web" / "pentamesh.html").string(), "",
-                "is not there; scripts/web builds the page");
-}
-
-// In a page "<" could end the element that the text stands in.
-std::string in_page(const nlohmann::json& value) {
-    std::string out;
-    for (const char c : value.dump()) c == '<' ? out += "\\u003c" : out += c;
-    return out;
-}
-
 // Makes the page with a course inside: one file that a teacher mails.
 fs::path write_course_page(const fs::path& data_folder, const fs::path& course, const fs::path& folder) {
-    std::string page = read_file(page_file(data_folder));
-    const std::size_t at = page.find(kStart);
-    if (at == std::string::npos)
-        throw Error(ErrorKind::invalid, page_file(data_folder).string(), "", "is no page of this version");
     const nlohmann::json start{
         {"course", {{"name", course.filename().string()}, {"text", read_file(course)}}}};
-    const std::size_t hole = at + kStart.find("{}");
-    page.replace(hole, 2, in_page(start));
+    const std::string page = page_beginning_with(read_page(data_folder), start);
     std::error_code error;
     fs::create_directories(folder, error);
     fs::path file = folder / (course.stem().string() + ".html");
@@ -56,8 +39,13 @@ fs::path write_course_page(const fs::path& data_folder, const fs::path& course, 
     return file;
 }
 
+// Returns the folders of lessons, with the one of --lessons or of PENTAMESH_LESSONS for one's own.
+ui::LessonFolders folders_of(const Context& context, const std::string& named) {
+    return ui::lesson_folders(context.presets, own_lessons_folder(named));
+}
+
 struct LessonOptions {
-    std::string file, course, output, web, plan = "llama-3.1-405b-16k", software;
+    std::string file, course, output, web, plan = "llama-3.1-405b-16k", software, lessons, language;
     bool html = false, pdf = false, queries = false;
 };
 
@@ -74,24 +62,41 @@ std::string list_of(const std::vector<ui::LessonEntry>& lessons) {
     std::string text;
     for (const auto& l : lessons)
         text += l.id + std::string(l.id.size() < 26 ? 26 - l.id.size() : 1, ' ') + l.title
-                + (l.minutes > 0 ? ", " + std::to_string(l.minutes) + " min" : "") + "\n";
+                + (l.minutes > 0 ? ", " + std::to_string(l.minutes) + " min" : "")
+                + (l.language.empty() ? "" : ", --language " + l.language) + (l.own ? ", your own" : "")
+                + "\n";
     return text;
 }
 
-// Returns a file, or the lesson or course with that id that ships in `folder`.
-std::filesystem::path find_lesson(const std::filesystem::path& folder, const std::string& name,
-                                  std::string_view what) {
+// Returns a file, or the lesson or course with that id: in that language, or the first of them.
+std::filesystem::path find_lesson(const std::vector<ui::LessonEntry>& lessons, const std::string& name,
+                                  const std::string& language, std::string_view what) {
     std::error_code ignored;
-    if (std::filesystem::exists(name, ignored)) return name;
-    const auto lessons = ui::list_lessons(folder);
-    std::vector<std::string_view> ids;
+    if (language.empty() && std::filesystem::exists(name, ignored)) return name;
+    std::vector<std::string_view> ids, languages;
     for (const auto& l : lessons) {
-        if (l.id == name) return l.file;
+        if (l.id == name && (language.empty() || l.language == language)) return l.file;
         ids.push_back(l.id);
+        if (l.id == name && !l.language.empty()) languages.push_back(l.language);
     }
+    if (!languages.empty())
+        throw Error(ErrorKind::usage, "--language " + shown_text(language), "",
+                    "there is " + name + " in " + join(languages, ", "));
+    if (std::find(ids.begin(), ids.end(), name) != ids.end())
+        throw Error(ErrorKind::usage, "--language " + shown_text(language), "",
+                    name + " is in English only (docs/lessons.md says how to translate it)");
     throw Error(ErrorKind::io, name, "",
-                "is no file and no " + std::string(what) + " that ships; the closest is \""
+                "is no file and no " + std::string(what) + " that ships or is your own; the closest is \""
                     + std::string(nearest(name, ids)) + "\" (pentamesh lesson lists them)");
+}
+
+// Says of a page in which language it is, for what reads it aloud or breaks its words.
+std::string in_language(std::string page, const std::string& language) {
+    constexpr std::string_view kEnglish = "<html lang=\"en\">";
+    const std::size_t at = page.find(kEnglish);
+    if (!language.empty() && at != std::string::npos)
+        page.replace(at, kEnglish.size(), "<html lang=\"" + language + "\">");
+    return page;
 }
 
 int lesson(const Context& context, const LessonOptions& options) {
@@ -104,17 +109,18 @@ int lesson(const Context& context, const LessonOptions& options) {
         print_to(options.output, text);
         return 0;
     }
-    const std::filesystem::path lessons = context.data_folder / "assets" / "lessons";
+    const ui::LessonFolders folders = folders_of(context, options.lessons);
     if (options.file.empty() && options.course.empty()) {
-        print_to(options.output, list_of(ui::list_lessons(lessons)) + "\ncourses (--course)\n"
-                                     + list_of(ui::list_lessons(lessons / "courses")));
+        print_to(options.output, list_of(ui::list_lessons(folders)) + "\ncourses (--course)\n"
+                                     + list_of(ui::list_courses(folders)));
         return 0;
     }
     if (options.pdf && options.output.empty())
         throw Error(ErrorKind::usage, "--pdf", "", "is written to a file: -o booklet.pdf");
-    const std::filesystem::path file = options.course.empty()
-                                           ? find_lesson(lessons, options.file, "lesson")
-                                           : find_lesson(lessons / "courses", options.course, "course");
+    const std::filesystem::path file =
+        options.course.empty()
+            ? find_lesson(ui::list_lessons(folders), options.file, options.language, "lesson")
+            : find_lesson(ui::list_courses(folders), options.course, options.language, "course");
     note_input(file.string());
     static_cast<void>(read_file(file));  // one that cannot be read is no lesson with mistakes
     ParsedLesson read = ui::read_lesson(file, &context.presets);
@@ -122,7 +128,7 @@ int lesson(const Context& context, const LessonOptions& options) {
     for (const LessonError& e : read.errors)
         say_error(file.string() + ":" + std::to_string(e.line) + ": " + e.message);
     if (!read.errors.empty()) return 1;
-    if (file.parent_path() != lessons && file.parent_path() != lessons / "courses")
+    if (file.parent_path() != folders.shipped && file.parent_path() != folders.shipped / "courses")
         warn_of_words(file, read.lesson);
     if (!options.web.empty()) {
         print(write_course_page(context.data_folder, file, options.web).string() + "\n");
@@ -134,13 +140,30 @@ int lesson(const Context& context, const LessonOptions& options) {
                      ui::lesson_pdf(read.lesson, base, context.presets, find_fonts(context.data_folder)));
         return 0;
     }
-    print_to(options.output, options.html ? ui::lesson_page(read.lesson, base, context.presets,
-                                                            find_fonts(context.data_folder))
+    print_to(options.output, options.html ? in_language(ui::lesson_page(read.lesson, base, context.presets,
+                                                                        find_fonts(context.data_folder)),
+                                                        language_of(read_file(file)))
                                           : ui::lesson_text(read.lesson, base, context.presets));
     return 0;
 }
 
 }  // namespace
+
+fs::path own_lessons_folder(const std::string& named) {
+    const fs::path folder = named.empty() ? environment("PENTAMESH_LESSONS") : named;
+    std::error_code ignored;
+    if (folder.empty() || fs::is_directory(folder, ignored)) return folder;
+    throw Error(ErrorKind::io, folder.string(), "",
+                "is no folder; lessons of your own lie in one ("
+                    + std::string(named.empty() ? "PENTAMESH_LESSONS" : "--lessons") + ")");
+}
+
+void add_lessons(Options& app, std::string& folder) {
+    app.add_option("--lessons", folder,
+                   "a folder with lessons, courses/ and glossary.json of your own; else that of "
+                   "PENTAMESH_LESSONS, or lessons/ beside your presets")
+        .type_name("FOLDER");
+}
 
 void add_lesson(Options& app, Context& context) {
     auto& options = run_with(app, context, lesson);
@@ -156,6 +179,9 @@ void add_lesson(Options& app, Context& context) {
     app.add_flag("--queries", options.queries, "what a lesson may ask of a plan");
     app.add_option("-o,--output", options.output, "where to write; standard output by default")
         .type_name("FILE");
+    add_lessons(app, options.lessons);
+    app.add_option("--language", options.language, "of two with the same id the one in this language: de")
+        .type_name("TAG");
     app.add_option("--plan", options.plan, "the plan of steps that open none")
         .type_name("PLAN")
         .show_default();
@@ -174,7 +200,7 @@ namespace fs = std::filesystem;
 
 struct MarkOptions {
     std::vector<std::string> files, lessons;
-    std::string plan;
+    std::string plan, folder;
     Forms forms;
 };
 
@@ -188,9 +214,9 @@ class AnswerKeys {
   public:
     AnswerKeys(const Context& context, const MarkOptions& options) : presets_(context.presets) {
         if (!options.plan.empty()) base_ = load_plan(context, {options.plan, {}, {}});
-        const fs::path shipped = context.data_folder / "assets" / "lessons";
-        for (const fs::path& folder : {shipped, shipped / "courses"})
-            for (const ui::LessonEntry& e : ui::list_lessons(folder)) files_.emplace(e.title, e.file);
+        const ui::LessonFolders folders = folders_of(context, options.folder);
+        for (const auto& all : {ui::list_lessons(folders), ui::list_courses(folders)})
+            for (const ui::LessonEntry& e : all) files_.emplace(e.title, e.file);
         for (const std::string& file : options.lessons) {
             static_cast<void>(read_file(file));  // one that cannot be read is no lesson with mistakes
             const ParsedLesson read = ui::read_lesson(file, &presets_);
@@ -216,7 +242,7 @@ class AnswerKeys {
   private:
     const Presets& presets_;
     std::optional<Plan> base_;                                       // of steps that open none
-    std::map<std::string, fs::path> files_;                          // of those that ship
+    std::map<std::string, fs::path> files_;                          // of those that ship, and of one's own folder
     std::map<std::string, Lesson> own_;                              // of the teacher's own files
     std::map<std::pair<std::string, std::string>, AnswerKey> keys_;  // by title and software
 };
@@ -417,6 +443,7 @@ void add_mark(Options& app, Context& context) {
     app.add_option("FILE", options.files, "files that pupils handed in, and folders of them").required();
     app.add_option("--lesson", options.lessons, "lessons and courses of your own that they answered")
         .type_name("FILE");
+    add_lessons(app, options.folder);
     app.add_option("--plan", options.plan, "the plan of steps that open none").type_name("PLAN");
     add_forms(app, context, options.forms);
 }

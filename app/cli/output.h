@@ -174,6 +174,12 @@ struct LoadedPlan {
 // Returns the file that the argument names; empty for a preset or standard input.
 [[nodiscard]] std::filesystem::path file_of(const Context& context, const PlanArgument& argument);
 
+// --lessons names a folder of one's own lessons.
+void add_lessons(Options& app, std::string& folder);
+// Returns it, or the one of PENTAMESH_LESSONS; empty where neither is set. Throws Error (io) where it is no
+// folder.
+[[nodiscard]] std::filesystem::path own_lessons_folder(const std::string& named);
+
 // --hosts names the job's hosts: a node list of SLURM or a file that has one.
 void add_hosts(Options& app, std::string& hosts);
 // Returns the hosts, empty where no host is named. Throws Error where they do not fit the plan.

@@ -1,6 +1,7 @@
-// `review` writes one plan, or several, as pages for a design review.
+// `review`, `compare`, `screenshot`, `embed`: pages and pictures of plans.
 #include "app/ui/review/review.h"
 #include "app/cli/output.h"
+#include "app/cli/web_page.h"
 #include "app/tables/decide_tables.h"
 #include "app/ui/shell/decider.h"
 #include "app/ui/shell/dialog_picture.h"
@@ -391,7 +392,8 @@ void set_page(const ScreenshotOptions& options, ui::PictureRequest& request) {
     request.page = options.page;
 }
 
-int screenshot(const Context& context, const ScreenshotOptions& options) {
+// Reads the options that need no plan.
+ui::PictureRequest picture_request(const ScreenshotOptions& options) {
     ui::PictureRequest request;
     if (!options.view.empty()) request.view = options.view;
     request.size = parse_size(options.size);
@@ -402,6 +404,11 @@ int screenshot(const Context& context, const ScreenshotOptions& options) {
     request.theme = parse_theme(options.theme);
     request.rank = options.rank;
     if (!options.axis.empty()) request.group = parse_axis(options.axis);
+    return request;
+}
+
+int screenshot(const Context& context, const ScreenshotOptions& options) {
+    ui::PictureRequest request = picture_request(options);
     Plan plan = load_plan(context, options.plan);
     if (!options.run.empty()) set_run(context, options, plan, request);
     if (!options.scene.empty() || !options.select.empty()) set_scene(context, options, plan, request);
@@ -467,6 +474,114 @@ void add_screenshot(Options& app, Context& context) {
                    "a field as in --set: the dashboard as a PNG that moves while the plan is edited so; may "
                    "be repeated")
         .type_name("POINTER=VALUE");
+}
+
+// `embed` writes a view for the page of somebody else: the program with this view opened, and its picture.
+
+namespace {
+
+struct EmbedOptions : ScreenshotOptions {
+    bool still = false;
+};
+
+// A view of the plan's scene is as good as one that is named; a page has one view, not the whole window.
+void set_embedded_view(const EmbedOptions& options, const Plan& plan, ui::PictureRequest& request) {
+    request.view = !options.view.empty() ? options.view : plan.scene.view;
+    if (request.view.empty() || (options.view.empty() && !ui::view_named(request.view)))
+        request.view = ui::view_of(ui::ViewId::mesh).name;
+    if (!ui::view_named(request.view))
+        refuse("--view " + shown_text(request.view) + ": there are "
+               + join(ui::view_names().subspan(1), ", "));  // the first is the dashboard
+}
+
+// Shows what the plan was saved with.
+void show_scene_of(const Plan& plan, ui::PictureRequest& request) {
+    ui::Screen screen;
+    screen.settings.theme = request.theme;
+    ui::show_saved_scene(plan.scene, assess(plan), screen.views, screen.selection, screen.full);
+    if (request.group) screen.selection.choose(*request.group);
+    if (request.rank >= 0) screen.selection.pick_rank(request.rank);
+    request.screen = std::move(screen);
+}
+
+// Returns the link that a page begins with: the plan with its scene, and the view with nothing around it.
+std::string link_of(const Context& context, const EmbedOptions& options, const Plan& plan,
+                    const ui::PictureRequest& request) {
+    ui::Link link;
+    link.plan = Json::parse(ui::plan_in_picture(context.presets, plan, request)).dump();
+    link.view = ui::view_named(request.view);
+    link.page = request.page;
+    if (link.page.empty() && ui::view_of(*link.view).name != request.view) link.page = request.view;
+    link.bare = true;
+    link.theme = request.theme;
+    link.text = static_cast<float>(options.text);
+    return ui::write_link(link);
+}
+
+// Returns the line that shows the file in a page.
+std::string frame_line(const std::filesystem::path& file, const ui::PictureRequest& request,
+                       const std::string& title) {
+    return "<iframe src=\"" + html_text(file.filename().string()) + "\" width=\""
+           + whole_text(std::round(request.size.x)) + "\" height=\"" + whole_text(std::round(request.size.y))
+           + "\" style=\"border: 0\" title=\"" + html_text(title) + "\"></iframe>\n";
+}
+
+int embed(const Context& context, const EmbedOptions& options) {
+    const std::filesystem::path file(options.file);
+    if (file.extension() != ".html" && file.extension() != ".htm")
+        refuse("-o " + shown_text(options.file) + ": a figure is a file NAME.html");
+    ui::PictureRequest request = picture_request(options);
+    if (request.size.y == 0)
+        refuse("--size " + shown_text(options.size) + ": a frame has a height, as 960x540");
+    Plan plan = load_plan(context, options.plan);
+    set_embedded_view(options, plan, request);
+    if (!options.select.empty())
+        set_scene(context, options, plan, request);
+    else if (options.view.empty() && ui::view_named(plan.scene.view))
+        show_scene_of(plan, request);
+    if (!options.page.empty()) set_page(options, request);
+    std::string page;
+    if (!options.still)
+        page = read_page(context.data_folder, ", or --static: the picture without the program");
+    FigureFile figure;
+    figure.title = title_of(plan) + " – " + std::string(ui::view_of(*ui::view_named(request.view)).title);
+    figure.svg = ui::make_picture(context.presets, plan, request, "svg", find_fonts(context.data_folder));
+    figure.light = request.theme == ui::ThemeId::light;
+    if (!options.still) figure.link = link_of(context, options, plan, request);
+    write_output(file, options.still ? still_figure(figure) : live_figure(std::move(page), figure));
+    print(frame_line(file, request, figure.title));
+    return status_of(evaluate(plan, {.timeline = false}));
+}
+
+}  // namespace
+
+void add_embed(Options& app, Context& context) {
+    auto& options = run_with(app, context, embed);
+    options.size = "960x540";
+    const std::string views = join(ui::view_names().subspan(1), ",");
+    add_plan_argument(app, options.plan);
+    app.add_option("-o,--output", options.file, "the figure: NAME.html, one file that needs no other")
+        .type_name("FILE")
+        .required();
+    app.add_option("--view", options.view, "what is shown; the scene's or the mesh where it is left out")
+        .type_name("{" + views + "}");
+    app.add_option("--page", options.page, "a page of that view, as lessons name it: \"sheds\" of memory");
+    app.add_option("--size", options.size,
+                   "WIDTHxHEIGHT in logical pixels, of the picture and of the frame: the live view fills any")
+        .show_default();
+    app.add_option("--text", options.text, "how large type is, as a multiple").show_default();
+    app.add_option("--theme", options.theme, "the colours")
+        .type_name("{dark,light,high-contrast}")
+        .show_default();
+    app.add_option("--rank", options.rank, "show this rank as selected");
+    app.add_option("--axis", options.axis, "the axis whose groups are highlighted; default: all");
+    app.add_option("--select", options.select,
+                   "what is selected: \"rank 5\", \"memory activations, stage 2\"");
+    app.add_flag("--static", options.still,
+                 "the picture, as an SVG in a page of its own: nothing moves, and scripts/web is not needed");
+    app.add_flag("--outlines", options.outlines, "text of the picture as shapes, not as <text>");
+    app.add_flag("--no-title", options.no_title, "the picture without the plan's title over it");
+    app.add_flag("--no-caption", options.no_caption, "without the line of model, cluster and layout");
 }
 
 }  // namespace pentamesh::cli

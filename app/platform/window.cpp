@@ -181,6 +181,7 @@ struct WindowRun::Impl {
             return open_native_dialog(question, desktop_of_user());
         };
         host.config_folder = args.config_folder;
+        host.lessons_folder = args.lessons_folder;
         host.home = args.home;
         host.page_address = args.page_address;
         host.in_page = !args.page_address.empty();

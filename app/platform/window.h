@@ -17,8 +17,9 @@ struct WindowArgs {
     std::optional<Plan> edited;       // an edit of the plan to begin with, which undo takes back
     std::filesystem::path opened;     // a lesson, opened as if it were dropped on the window; or empty
     std::filesystem::path data_folder, config_folder, home;
-    bool welcomes = true;      // welcomes a first-time user, where no file was asked to be opened
-    std::string page_address;  // of a browser's page; empty: a desktop's window
+    std::filesystem::path lessons_folder;  // of one's own lessons; empty: in the folder of own presets
+    bool welcomes = true;                  // welcomes a first-time user, where no file was asked to be opened
+    std::string page_address;              // of a browser's page; empty: a desktop's window
     // Hands words to a screen reader; empty: the window has none (Dear ImGui has no bridge to a desktop's).
     std::function<void(const std::string&)> speak;
 };

@@ -12,7 +12,7 @@ mergeInto(LibraryManager.library, {
   page_is_fullscreen: function () { return document.fullscreenElement ? 1 : 0; },
   page_wants_text: function (on) {
     wantsText = on !== 0;
-    tapTyping();
+    if (!bare || document.hasFocus()) tapTyping();  // a frame takes the keyboard from nobody
   },
   // `ask` is handed back by page_picked.
   page_pick_file: function (endings, ask) {
@@ -32,14 +32,16 @@ mergeInto(LibraryManager.library, {
     return 1;
   },
   // Texts of the page, as UTF-8 that the caller frees.
-  page_hash: function () { return stringToNewUTF8(location.hash); },
+  page_hash: function () { return stringToNewUTF8(startLink); },
   page_hash__deps: ['$stringToNewUTF8'],
   page_address: function () { return stringToNewUTF8(location.href.split('#')[0]); },
   page_address__deps: ['$stringToNewUTF8'],
   page_start: function () { return stringToNewUTF8(document.getElementById('start').textContent); },
   page_start__deps: ['$stringToNewUTF8'],
+  page_post: function (message) { tellHost(JSON.parse(UTF8ToString(message))); },
   page_ready: function () {
     performance.mark('pentamesh.first');
+    document.getElementById('still')?.remove();
     tell('');
   },
   page_failed: function (why) { tell(UTF8ToString(why)); },

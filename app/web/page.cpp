@@ -3,6 +3,7 @@
 #include "app/platform/platform.h"
 #include "app/platform/window.h"
 #include "app/ui/kit/data_table.h"
+#include "app/ui/shell/embed.h"
 #include "app/ui/shell/picture.h"
 #include "app/ui/shell/shell.h"
 #include "app/ui/views/table.h"
@@ -18,7 +19,9 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <utility>
 
 namespace pentamesh {
 
@@ -67,13 +70,30 @@ class Downloads {
 
 struct PageProgram {
     Presets presets;
+    ui::EmbedStart start;  // of a bare view
     WindowRun window;
+    std::optional<ui::Embed> embed;  // a bare view, which nothing is kept of
     Downloads downloads;
     bool shown = false;
     double turned_s = 0;  // when the last turn began
 
-    explicit PageProgram(const WindowArgs& args)
-        : presets(args.data_folder / "presets", args.config_folder), window(presets, args) {}
+    PageProgram(WindowArgs args, const std::string& link)
+        : presets(args.data_folder / "presets", args.config_folder), start(start_of(link, presets)),
+          window(presets, with_plan(std::move(args), start)) {
+        if (ui::asks_for_bare(link))
+            embed.emplace(window.shell(), presets, start);
+        else if (link.size() > 1)
+            window.shell().open_link(link);
+    }
+
+  private:
+    static ui::EmbedStart start_of(const std::string& link, const Presets& presets) {
+        return ui::asks_for_bare(link) ? ui::begin_embed(link, presets) : ui::EmbedStart{};
+    }
+    static WindowArgs with_plan(WindowArgs args, const ui::EmbedStart& start) {
+        args.plan = start.plan;
+        return args;
+    }
 };
 
 std::unique_ptr<PageProgram>& the_page() {
@@ -89,6 +109,8 @@ void turn() {
         if (!page.window.turn()) return;
         ui::run_slices(std::clamp(since_s / 2, kSlices_s, kMostSlices_s));
         page.downloads.look();
+        if (page.embed)
+            for (const std::string& message : page.embed->news()) page_post(message.c_str());
     } catch (const std::exception& e) {
         page.window.shell().say(e.what());
     }
@@ -126,6 +148,7 @@ nlohmann::json state_of_page() {
             {"works", shell.works_beside()},
             {"pinned", shell.views().compare.pinned() != nullptr},
             {"scale", shell.scale()},
+            {"bare", shell.bare()},
             {"plan", nlohmann::json::parse(write_plan(shell.document().plan()))}};
 }
 
@@ -155,7 +178,17 @@ EMSCRIPTEN_KEEPALIVE void page_took_in(const char* path) {
 }
 EMSCRIPTEN_KEEPALIVE void page_link(const char* link) {
     if (!pentamesh::the_page() || !pentamesh::ui::is_link(link)) return;
-    pentamesh::the_page()->window.shell().open_link(link);
+    if (auto& embed = pentamesh::the_page()->embed)
+        page_post(embed->open(link).c_str());
+    else
+        pentamesh::the_page()->window.shell().open_link(link);
+    pentamesh::the_page()->window.shell().ui_state().wants_frame = true;
+}
+
+// The page around a bare view sent a message, as JSON.
+EMSCRIPTEN_KEEPALIVE void page_message(const char* text) {
+    if (!pentamesh::the_page() || !pentamesh::the_page()->embed) return;
+    page_post(pentamesh::the_page()->embed->take(text).c_str());
     pentamesh::the_page()->window.shell().ui_state().wants_frame = true;
 }
 
@@ -190,15 +223,14 @@ int main() {
     using namespace pentamesh;
     try {
         WindowArgs args;
+        const std::string link = taken(page_hash());
         args.data_folder = "/share/pentamesh";
-        args.config_folder = config_folder();
+        if (!ui::asks_for_bare(link)) args.config_folder = config_folder();
         args.page_address = taken(page_address());
         args.speak = [](const std::string& words) { page_speak(words.c_str()); };
         args.opened = start_file(taken(page_start()), args.data_folder);
-        const std::string link = taken(page_hash());
         args.welcomes = link.size() <= 1;
-        the_page() = std::make_unique<PageProgram>(args);
-        if (link.size() > 1) the_page()->window.shell().open_link(link);
+        the_page() = std::make_unique<PageProgram>(std::move(args), link);
     } catch (const std::exception& e) {
         page_failed(e.what());
         return 1;

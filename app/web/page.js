@@ -16,6 +16,32 @@ const notice = document.getElementById('notice');
 function tell(text) {
   notice.textContent = text;
   notice.hidden = text === '';
+  notice.classList.add('says');
+}
+
+// ---- a bare view in a frame of somebody's page (docs/web.md) ----------------------------------------------
+
+const kMostMessage = 1 << 20;  // as app/ui/shell/embed.h reads
+
+// The link that the page begins with: of its address, else the one that `pentamesh embed` wrote into it.
+const startLink = location.hash.length > 1 ? location.hash : JSON.parse(document.getElementById('start').textContent).link || '';
+
+function isBare(link) { return link.slice(1).split('&').includes('bare'); }
+const bare = isBare(startLink);  // nothing of it is kept in the browser's storage, and only it hears messages
+if (bare) document.documentElement.classList.add('bare');
+
+// Whoever shows the view in a frame gave it its plan, so that nothing that it says is a secret.
+function tellHost(message) { if (bare && window.parent !== window) window.parent.postMessage(message, '*'); }
+
+// Only the page around it is heard. What has no key "pentamesh" is for somebody else.
+function onMessage(e) {
+  if (!bare || e.source !== window.parent || window.parent === window) return;
+  if (typeof e.data !== 'object' || e.data === null || !Object.hasOwn(e.data, 'pentamesh')) return;
+  let text = '';
+  try { text = JSON.stringify(e.data) || ''; } catch (wrong) { /* a loop, or a number without a form in JSON */ }
+  if (text === '' || text.length > kMostMessage)
+    return tellHost({ pentamesh: 'error', message: text === '' ? 'the message has no form in JSON' : 'the message is longer than a megabyte' });
+  withText(text, (t) => _page_message(t));
 }
 
 // ---- the program, packed into the page --------------------------------------------------------------------
@@ -120,7 +146,6 @@ function lockWindow(name, own = false) {
 
 async function restoreFiles() {
   const kept = storage();
-  FS.mkdirTree(kHome);
   const paths = [];
   for (let i = 0; kept && i < kept.length; ++i)
     if (kept.key(i).startsWith(kKept + kHome + '/')) paths.push(kept.key(i).slice(kKept.length));
@@ -136,8 +161,9 @@ async function restoreFiles() {
 
 // Only what this page changed: another one may be open beside it.
 function keepFiles() {
+  if (bare || !Module.calledRun) return;
   const kept = storage();
-  if (!kept || !Module.calledRun) return;
+  if (!kept) return;
   const there = new Set(filesIn(kHome));
   for (const path of there) {
     const text = FS.readFile(path, { encoding: 'utf8' });
@@ -170,7 +196,8 @@ async function putData() {
 Module.preRun = () => {
   ENV.HOME = kHome;
   addRunDependency('files');
-  Promise.all([putData(), restoreFiles()])
+  FS.mkdirTree(kHome);
+  Promise.all([putData(), bare ? null : restoreFiles()])
     .then(() => removeRunDependency('files'), (e) => tell('Pentamesh could not start: ' + e));
   FS.mkdirTree('/files');
   FS.chdir('/files');
@@ -274,6 +301,7 @@ function tapTyping() {
 }
 
 async function onPaste(e) {
+  if (bare) return;
   e.preventDefault();
   const files = [...(e.clipboardData ? e.clipboardData.files : [])];
   if (files.length > 0) return Promise.all(files.map((f) => takeFile(f, drop)));
@@ -378,7 +406,9 @@ function onFingerUp(e, ends) {
   tapTyping();
 }
 
+// The wheel goes to the page around a bare view until the view was clicked.
 function onWheel(e) {
+  if (bare && !document.hasFocus()) return;
   e.preventDefault();
   const notch = e.deltaMode === 1 ? 3 : e.deltaMode === 2 ? 1 : 100;
   _page_wheel(-(e.deltaY || e.deltaX) / notch, modifiers(e));
@@ -428,10 +458,12 @@ function listen() {
   window.addEventListener('resize', measure);
   window.addEventListener('focus', () => _page_focus(1));
   window.addEventListener('blur', () => _page_focus(0));
-  window.addEventListener('hashchange', () => withText(location.hash, (h) => _page_link(h)));
+  window.addEventListener('hashchange', () => isBare(location.hash) === bare ? withText(location.hash, (h) => _page_link(h)) : location.reload());
+  window.addEventListener('message', onMessage);
   window.addEventListener('dragover', (e) => e.preventDefault());
   window.addEventListener('drop', (e) => {
     e.preventDefault();
+    if (bare) return;
     for (const file of e.dataTransfer ? e.dataTransfer.files : []) takeFile(file, drop);
   });
   window.addEventListener('pagehide', keepFiles);
@@ -442,5 +474,5 @@ function listen() {
 Module.onRuntimeInitialized = () => {
   measure();
   listen();
-  canvas.focus({ preventScroll: true });
+  if (!bare) canvas.focus({ preventScroll: true });
 };

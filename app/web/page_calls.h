@@ -8,11 +8,12 @@ extern "C" {
 void page_pick_file(const char* endings, std::int32_t ask);
 void page_download(const char* path);
 std::int32_t page_copy_picture(const void* png, std::int32_t bytes);  // 0: this browser cannot
-// Return texts that the caller frees: the part after # in the address, the address before it, the page's own
-// beginning.
+// Return texts that the caller frees: the part after # in the address, or the link that the page carries; the
+// address before it; the page's own beginning.
 char* page_hash();
 char* page_address();
 char* page_start();
+void page_post(const char* message);  // to the page around a bare view, as JSON
 void page_ready();
 void page_failed(const char* why);
 void page_speak(const char* words);  // to a screen reader

@@ -9,6 +9,7 @@
 #include "core/plan/names.h"
 #include "core/teach/hand_in.h"
 #include "core/teach/lesson_parts.h"
+#include "core/teach/translation.h"
 
 #include <algorithm>
 #include <array>
@@ -90,8 +91,12 @@ class LessonReader {
                 out_.lesson.minutes = static_cast<int>(minutes);
             else if (kv->key == "minutes")
                 error(number_, "minutes is a whole number from 1 to 599");
+            else if (kv->key == "language" && is_language(kv->value))
+                continue;  // language_of reads it
+            else if (kv->key == "language")
+                error(number_, no_language(kv->value));
             else
-                unknown("field", kv->key, {"title", "minutes", "summary"});
+                unknown("field", kv->key, {"title", "minutes", "summary", "language"});
         }
         if (out_.lesson.title.empty()) error(number_, "the lesson has no title");
     }
@@ -664,7 +669,9 @@ ParsedCourse parse_course(std::string_view text) {
             out.course.then = kv.value;
         else if (head && part == nullptr && kv.key == "course")
             continue;
-        else if (part != nullptr && kv.key == "title")
+        else if (head && part == nullptr && kv.key == "language") {
+            if (!is_language(kv.value)) wrong(number, no_language(kv.value));
+        } else if (part != nullptr && kv.key == "title")
             part->title = kv.value;
         else if (part != nullptr && kv.key == "steps") {
             if (auto steps = steps_named(kv.value))
@@ -675,7 +682,7 @@ ParsedCourse parse_course(std::string_view text) {
             part->minutes = static_cast<int>(minutes);
         else
             wrong(number, part == nullptr
-                              ? "the head of a course has title, summary, then and \"course: yes\""
+                              ? "the head of a course has title, summary, language, then and \"course: yes\""
                               : "a line \"## LESSON\" is followed by \"steps: 1, 3-5\", "
                                 "\"minutes: N\" and \"title: WORDS\"");
     }

@@ -684,6 +684,44 @@ class Lessons(unittest.TestCase):
             self.assertEqual((status, err), (0, ""))
             self.assertIn("Folded.", out)
 
+    def test_lessons_of_ones_own_stand_beside_those_that_ship(self):
+        german = "---\ntitle: Tensorparallel\nlanguage: de\nminutes: 5\n---\n\n## Eins\nopen: mesh-8\nview: mesh\n\nWorte.\n"
+        own = "---\ntitle: In my words\n---\n\n## One\nopen: mesh-8\nview: mesh\n\nWords.\n"
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in (("03-tensor-parallel.md", german), ("02-data-parallel.md", own),
+                               ("04-pipeline.md", german.replace("language: de", "language: german!"))):
+                with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
+                    f.write(text)
+            status, out, err = run("lesson", "--lessons", folder)
+            self.assertEqual((status, err), (0, ""))
+            self.assertRegex(out, r"(?m)^03-tensor-parallel +3 Tensor parallelism.*\n03-tensor-parallel +Tensorparallel, 5 min, --language de, your own$")
+            self.assertRegex(out, r"(?m)^02-data-parallel +In my words, your own$")
+            self.assertNotIn("2 Data parallelism", out)
+            self.assertIn("3 Tensor parallelism", run("lesson", "03-tensor-parallel", "--lessons", folder)[1])
+            os.environ["PENTAMESH_LESSONS"] = folder
+            try:
+                status, out, _ = run("lesson", "03-tensor-parallel", "--language", "de")
+                self.assertEqual(status, 0)
+                self.assertIn("Worte.", out)
+                status, page, err = run("lesson", "03-tensor-parallel", "--language", "de", "--html")
+                if "EGL" not in err:
+                    self.assertIn('<html lang="de">', page)
+                self.assertIn("Words.", run("lesson", "02-data-parallel")[1])
+                status, _, err = run("lesson", "03-tensor-parallel", "--language", "fr")
+                self.assertEqual(status, 2)
+                self.assertIn("03-tensor-parallel in de", err)
+                status, _, err = run("lesson", "05-context", "--language", "de")
+                self.assertEqual(status, 2)
+                self.assertIn("in English only", err)
+                status, _, err = run("lesson", "04-pipeline")
+                self.assertEqual(status, 1)
+                self.assertIn("04-pipeline.md:3: language is a tag such as de or pt-BR", err)
+            finally:
+                del os.environ["PENTAMESH_LESSONS"]
+        status, _, err = run("lesson", "--lessons", folder)
+        self.assertEqual(status, 3)
+        self.assertIn("--lessons", err)
+
     def test_a_booklet_that_cannot_be_made_says_why(self):
         status, _, err = run("lesson", "--course", "40-minutes", "--pdf")
         self.assertEqual(status, 2)
@@ -1456,6 +1494,59 @@ class Pictures(unittest.TestCase):
             self.assertIn(">stage</text>", plain)
             self.assertNotEqual(plain, self.shot(folder, "--view", "memory", "--select", "stage 2"))
             self.assertIn("no such thing", self.shot(folder, "--select", "stage 99", status=2))
+
+    def embedded(self, folder, *args, status=0, plan="mesh-8"):
+        file = os.path.join(folder, "figure.html")
+        got, out, err = run("embed", plan, "-o", file, *args)
+        if got == 3 and ("EGL" in err or "Cairo" in err):
+            self.skipTest(err)
+        self.assertEqual(got, status, err)
+        if not os.path.exists(file):
+            return out, err
+        with open(file, encoding="utf-8") as f:
+            return out, f.read()
+
+    def test_a_figure_without_the_program_is_the_picture_in_a_page(self):
+        with tempfile.TemporaryDirectory() as folder:
+            line, text = self.embedded(folder, "--view", "memory", "--page", "sheds", "--size", "800x500", "--theme", "light",
+                                       "--set", "layout.zero=1", "--static")
+            self.assertRegex(line, r'^<iframe src="figure.html" width="800" height="500" style="border: 0" title="[^"]+"></iframe>$')
+            self.assertRegex(text, r"^<!DOCTYPE html>\n<html lang=\"en\">")
+            self.assertIn("<figure>\n<svg", text)
+            self.assertNotIn("<?xml", text)
+            self.assertNotIn("<script", text)
+            self.assertNotIn("src=\"http", text)
+            svg = os.path.join(folder, "x.svg")
+            run("screenshot", "mesh-8", "-o", svg, "--view", "memory", "--page", "sheds", "--size", "800x500", "--theme", "light",
+                "--set", "layout.zero=1")
+            with open(svg, encoding="utf-8") as f:
+                picture = f.read()
+            self.assertIn(picture[picture.find("<svg"):], text)
+            self.assertEqual(sorted(os.listdir(folder)), ["figure.html", "x.svg"])
+
+    def test_a_figure_that_cannot_be_says_why_and_leaves_nothing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for args, words in ((("--view", "dashboard"), "there are map, mesh"), (("--view", "review"), "there are map, mesh"),
+                                (("--view", "memory", "--page", "shed"), "stages, saved, sheds"),
+                                (("--size", "800xauto"), "a frame has a height"), (("--theme", "pink"), "high-contrast"),
+                                (("--select", "stage 99"), "no such thing")):
+                with self.subTest(args=args):
+                    self.assertIn(words, self.embedded(folder, "--static", *args, status=2)[1])
+            self.assertIn("NAME.html", run("embed", "mesh-8", "-o", os.path.join(folder, "x.svg"), "--static")[2])
+            self.assertEqual(os.listdir(folder), [])
+
+    def test_a_live_figure_needs_the_page_and_says_so(self):
+        page = os.path.join(SOURCE, "build", "web", "pentamesh.html")
+        with tempfile.TemporaryDirectory() as folder:
+            if not os.path.exists(page):
+                err = self.embedded(folder, "--view", "mesh", status=3)[1]
+                self.assertIn("scripts/web builds the page", err)
+                self.assertIn("--static", err)
+                self.assertEqual(os.listdir(folder), [])
+            else:
+                text = self.embedded(folder, "--view", "mesh", "--rank", "3")[1]
+                self.assertRegex(text, r'<script type="application/json" id="start">\{"link":"#plan=[\w-]+&view=mesh&bare&theme=dark"\}')
+                self.assertIn('<img id="still" alt="', text)
 
     def test_text_is_text_unless_outlines_are_asked_for_and_a_dashboard_is_small(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -26,6 +26,7 @@ NOT_RUN = {
     "node tests/web/node_test.mjs": "a test of the program in a browser, with a build of its own",
     "echo '{": "a request in a pipe: tests/cli/serve_test.py sends such lines",
     "pentamesh my-lesson.md": "it opens the window",
+    "pentamesh embed mesh-8 --view mesh -o figure.html": "the page need not be built: tests/scripts/installed_test.sh runs it",
     "pentamesh lesson --course half-a-day --web": "the page need not be built: tests/scripts/installed_test.sh runs it",
 }
 
@@ -37,7 +38,7 @@ CHOSEN = {
     "NAME=VALUE": "TP=4", "NAME": "llama3_8b_pretrain_8gpu_h100_config", "-o PLAN": "made.plan.json", "-o FILE": "made.txt",
     "--run FILE": "rank0.pt.trace.json.gz", "--junit FILE": "made.xml", "--html FILE": "made.html",
     "--model ID": "llama-3-8b", "--cluster ID": "h100-sxm-ib", "import FILE": "train.sh", "check FILE": "train.sh",
-    "check FOLDER": "recipes", "lesson FILE": "my-lesson.md", "mark FOLDER": "handed-in", "-o FOLDER": "made",
+    "check FOLDER": "recipes", "lesson FILE": "my-lesson.md", "mark FOLDER": "handed-in", "--lessons FOLDER": "recipes", "-o FOLDER": "made",
     "-o FILE.pdf": "made.pdf", "-o FILE.html": "made.html", "-o FILE.md": "made.md",
 }
 

@@ -65,7 +65,10 @@ expect "Python's module finds the program of its tree" env -u PENTAMESH PATH=/us
 case " $* " in
     *" with_page "*)
         expect "a course is opened in the page" moved/bin/pentamesh lesson --course 40-minutes --web page
-        expect "and the page has it" grep -q 'The map in 40 minutes' page/40-minutes.html ;;
+        expect "and the page has it" grep -q 'The map in 40 minutes' page/40-minutes.html
+        expect "a view for somebody's page is written" moved/bin/pentamesh embed mesh-8 --view mesh -o figure.html
+        expect "and has its picture and its link" sh -c \
+            'grep -q "data:image/svg+xml;base64," figure.html && grep -q "\"link\":\"#plan=[^\"]*&view=mesh&bare" figure.html' ;;
     *) expect "there is no page that nobody asked for" test ! -e $data/web ;;
 esac
 mkdir -p bin-link && ln -s ../moved/bin/pentamesh bin-link/pentamesh

@@ -43,12 +43,14 @@ export class Browser {
       this.waiting.set(id, { answer: done(answer), refuse: done(refuse) });
     });
   }
-  async open(address, size = { width: 1280, height: 720, density: 1, mobile: false }) {
+  // A page that is not the program's own (`waits` is false) says by itself when it is there.
+  async open(address, size = { width: 1280, height: 720, density: 1, mobile: false }, waits = true) {
     const { targetId } = await this.send('Target.createTarget', { url: 'about:blank' });
     const { sessionId } = await this.send('Target.attachToTarget', { targetId, flatten: true });
     const page = new Page(this, sessionId, targetId);
     await page.begin(size);
-    await page.go(address);
+    if (waits) await page.go(address);
+    else await page.send('Page.navigate', { url: address });
     return page;
   }
   async close() {

@@ -16,6 +16,8 @@ const kBadLinks = {
   'to a file': 'lesson=../../etc/passwd',
   'to no step': 'lesson=03&step=99999999999999999999',
   'to no view': 'view=<img src=x onerror=alert(1)>',
+  'to no page': 'view=mesh&page=<img src=x onerror=alert(1)>',
+  'of no theme': 'view=mesh&theme=url(x)',
 };
 
 async function refusesLinks(browser, address, t) {

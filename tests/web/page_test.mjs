@@ -1,14 +1,16 @@
-// The page in a real Chromium, opened from disk: node tests/web/page_test.mjs PAGE CHROMIUM FOLDER_FOR_PICTURES
+// The page in a real Chromium, opened from disk: node tests/web/page_test.mjs PAGE CHROMIUM FOLDER_FOR_PICTURES [PROGRAM]
+// PROGRAM is the native one, which writes figures for the pages of others.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Browser } from './browser.mjs';
 import { Checks } from './checks.mjs';
+import { livesInAPage } from './embed.mjs';
 import { refusesStrangers } from './guard.mjs';
 import { fitsPhone } from './phone.mjs';
 
-const [page_file, chromium, out] = process.argv.slice(2);
+const [page_file, chromium, out, program] = process.argv.slice(2);
 const address = pathToFileURL(resolve(page_file)).href;
 const kMostBytes = 12e6, kMostFirstFrame_ms = Number(process.env.PENTAMESH_FIRST_FRAME_MS || 2000);
 const t = new Checks(out);
@@ -229,7 +231,8 @@ async function all(browser) {
   await searches(page);
   await survives(page);
   const small = await fitsPhone(browser, address, t);
-  const pages = [page, linked, taught, mailed, small];
+  const embedded = await livesInAPage(browser, address, page_file, program, t);
+  const pages = [page, linked, taught, mailed, small, ...embedded];
   const errors = pages.flatMap((p) => p.errors);
   t.check(errors.length === 0, 'no error is logged' + (errors.length ? ': ' + errors.slice(0, 5).join(' | ') : ''));
   const asked = pages.flatMap((p) => p.requests).filter((r) => !r.startsWith('file:') && !r.startsWith('data:') && !r.startsWith('blob:'));

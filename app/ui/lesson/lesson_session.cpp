@@ -7,6 +7,7 @@
 #include "core/io/presets.h"
 #include "core/plan/names.h"
 #include "core/teach/lesson.h"
+#include "core/teach/translation.h"
 
 #include <algorithm>
 #include <array>
@@ -39,6 +40,7 @@ LessonEntry entry_of(const std::filesystem::path& file) {
     LessonEntry out{file.stem().string(), file.stem().string(), file};
     const std::optional<std::string> text = try_read_file(file);
     if (!text) return out;
+    out.language = language_of(*text);
     std::string title;
     if (is_course(*text)) {
         const Course course = parse_course(*text).course;
@@ -162,6 +164,63 @@ std::vector<LessonEntry> list_lessons(const std::filesystem::path& folder) {
     }
     std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
     return out;
+}
+
+namespace {
+
+bool is_english(std::string_view language) {
+    return language.empty() || language == "en" || language.starts_with("en-");
+}
+
+std::vector<LessonEntry> list_both(const std::filesystem::path& shipped, const std::filesystem::path& own) {
+    std::vector<LessonEntry> out = list_lessons(shipped);
+    if (own.empty()) return out;
+    for (LessonEntry& e : list_lessons(own)) {
+        e.own = true;
+        if (is_english(e.language))
+            std::erase_if(out, [&](const LessonEntry& s) { return !s.own && s.id == e.id; });
+        out.push_back(std::move(e));
+    }
+    std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
+    return out;
+}
+
+}  // namespace
+
+std::filesystem::path LessonFolders::own_glossary() const {
+    std::error_code ignored;
+    std::filesystem::path file = own / "glossary.json";
+    return !own.empty() && std::filesystem::exists(file, ignored) ? file : std::filesystem::path();
+}
+
+LessonFolders lesson_folders(const Presets& presets, const std::filesystem::path& named) {
+    LessonFolders out{presets.root().parent_path() / "assets" / "lessons", named};
+    if (named.empty() && !presets.own_root().empty()) out.own = presets.own_root() / "lessons";
+    return out;
+}
+
+std::vector<LessonEntry> list_lessons(const LessonFolders& folders) {
+    return list_both(folders.shipped, folders.own);
+}
+
+std::vector<LessonEntry> list_courses(const LessonFolders& folders) {
+    return list_both(folders.shipped / "courses",
+                     folders.own.empty() ? folders.own : folders.own / "courses");
+}
+
+const LessonEntry* lesson_after(const std::vector<LessonEntry>& lessons, const std::filesystem::path& file) {
+    const auto at = std::find_if(lessons.begin(), lessons.end(), [&](const LessonEntry& e) {
+        std::error_code ignored;
+        return e.file == file || std::filesystem::equivalent(e.file, file, ignored);
+    });
+    if (at == lessons.end()) return nullptr;
+    const auto next = at->id == "tour"
+                          ? lessons.begin()
+                          : std::find_if(at, lessons.end(), [&](const auto& e) { return e.id != at->id; });
+    if (next == lessons.end() || next->id == "tour") return nullptr;
+    for (auto it = next; it != lessons.end() && it->id == next->id; ++it)
+        if (it->language == at->language) return &*it;
+    return &*next;
 }
 
 void begin_lesson(LessonSession& session, const std::filesystem::path& file, const Presets& presets,

@@ -113,10 +113,28 @@ struct LessonEntry {
     std::vector<std::string> tasks{};  // titles of the steps that are one
     bool only_tasks = false;           // every step is
     std::string then{};                // of a course: the id of the lesson that follows it
+    std::string language{};            // of one's own, where it says so: "de"
+    bool own = false;                  // of one's own: it does not ship
 };
 // Returns the lessons of a folder, by file name; a broken one under its file's name. It is empty where the
 // folder does not exist.
 [[nodiscard]] std::vector<LessonEntry> list_lessons(const std::filesystem::path& folder);
+
+// Names the folders that hold lessons, their courses/, and a glossary.
+struct LessonFolders {
+    std::filesystem::path shipped, own;                        // own: of one's own; empty: nowhere
+    [[nodiscard]] std::filesystem::path own_glossary() const;  // empty where there is no such file
+};
+// `named` holds one's own; empty: they lie in lessons/ of the folder of own presets.
+[[nodiscard]] LessonFolders lesson_folders(const Presets& presets, const std::filesystem::path& named = {});
+// Returns the lessons of both folders by id, or the courses in them. One of one's own in another language
+// than English stands behind the shipped one of its id, any other in its place.
+[[nodiscard]] std::vector<LessonEntry> list_lessons(const LessonFolders& folders);
+[[nodiscard]] std::vector<LessonEntry> list_courses(const LessonFolders& folders);
+// Returns the lesson that follows: the next id, in the same language where there is one; null after the last.
+// The tour, which is no part of the workshop, leads to its first lesson.
+[[nodiscard]] const LessonEntry* lesson_after(const std::vector<LessonEntry>& lessons,
+                                              const std::filesystem::path& file);
 
 // Reads a lesson or a course of lessons, and says what is wrong with it; of its plans too where there are
 // presets. Never throws.

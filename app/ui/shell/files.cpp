@@ -794,8 +794,10 @@ void Files::open_link(const std::string& text) {
             const std::size_t steps = desk_.lesson().lesson.steps.size();
             if (link.step > 0 && steps > 0) go_to_step(desk_.lesson(), std::min(link.step, steps) - 1);
         }
-        static_cast<void>(show_named_view(window_.views, link.page));
-        if (link.view) window_.show_full(*link.view);
+        if (!link.view) return;
+        if (link.page.empty() || !show_named_page(window_.views, *link.view, link.page))
+            static_cast<void>(show_named_view(window_.views, link.page));
+        window_.show_full(*link.view);
     });
 }
 
@@ -803,8 +805,9 @@ void Files::add_link_commands(std::vector<Command>& commands) {
     const auto copy = [this] {
         Link link;
         const bool ships = desk_.lesson().open
-                           && std::any_of(desk_.lessons().begin(), desk_.lessons().end(),
-                                          [&](const auto& e) { return e.file == desk_.lesson().file; });
+                           && std::any_of(desk_.lessons().begin(), desk_.lessons().end(), [&](const auto& e) {
+                                  return !e.own && e.file == desk_.lesson().file;
+                              });
         if (ships) {
             link.lesson = desk_.lesson().file.stem().string();
             link.step = desk_.lesson().step + 1;

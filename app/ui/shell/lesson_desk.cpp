@@ -18,28 +18,22 @@
 namespace pentamesh::ui {
 
 LessonDesk::LessonDesk(Window& window) : window_(window) {
-    const std::filesystem::path folder = window.presets.root().parent_path() / "assets" / "lessons";
-    lessons_ = list_lessons(folder);
-    courses_ = list_lessons(folder / "courses");
+    const LessonFolders folders = lesson_folders(window.presets, window.host.lessons_folder);
+    lessons_ = list_lessons(folders);
+    courses_ = list_courses(folders);
 }
 
-// The workshop goes by file name; the tour, which is no part of it, leads to its first lesson. A course names
-// the lesson that follows it.
+// A course names the lesson that follows it, which is taken in the course's language where there is one.
 const LessonEntry* LessonDesk::after(const std::filesystem::path& file) const {
-    const auto is_file = [&](const LessonEntry& e) {
+    const auto course = std::ranges::find_if(courses_, [&](const LessonEntry& e) {
         std::error_code ignored;
         return e.file == file || std::filesystem::equivalent(e.file, file, ignored);
-    };
-    if (const auto course = std::ranges::find_if(courses_, is_file); course != courses_.end()) {
-        const auto then = std::ranges::find(lessons_, course->then, &LessonEntry::id);
-        return then == lessons_.end() ? nullptr : &*then;
-    }
-    const auto at = std::ranges::find_if(lessons_, is_file);
-    if (at == lessons_.end()) return nullptr;
-    const LessonEntry* next = at->id == "tour"          ? &lessons_.front()
-                              : at + 1 < lessons_.end() ? &*(at + 1)
-                                                        : nullptr;
-    return next == nullptr || next->id == "tour" ? nullptr : next;
+    });
+    if (course == courses_.end()) return lesson_after(lessons_, file);
+    const LessonEntry* out = nullptr;
+    for (const LessonEntry& e : lessons_)
+        if (e.id == course->then && (out == nullptr || e.language == course->language)) out = &e;
+    return out;
 }
 
 void LessonDesk::open(const std::filesystem::path& file) {
@@ -405,11 +399,22 @@ void LessonDesk::show_answered() {
 
 namespace {
 
+// Returns " (de)" for a lesson of one's own in that language.
+std::string in_language(const LessonEntry& e) {
+    return e.language.empty() ? "" : " (" + e.language + ")";
+}
+
+// Returns what the id of its command ends in: a translation has the id of the lesson.
+std::string command_id_of(const LessonEntry& e) {
+    return e.id + (e.language.empty() ? "" : "." + e.language);
+}
+
 // "Lesson Who talks to whom (8 min)", as the menu and the command palette say it.
 std::string lesson_label(const LessonEntry& e) {
     std::string out = (e.id == "tour" || e.only_tasks ? "" : "Lesson ") + e.title;
     if (e.only_tasks) out += " (" + std::to_string(e.tasks.size()) + " tasks)";
-    return e.minutes > 0 ? out + ", " + std::to_string(e.minutes) + " min" : out;
+    if (e.minutes > 0) out += ", " + std::to_string(e.minutes) + " min";
+    return out + in_language(e);
 }
 
 }  // namespace
@@ -427,13 +432,14 @@ void LessonDesk::add_opening_commands(std::vector<Command>& commands) {
              .checked = [this, file = e.file] { return lesson_.open && lesson_.file == file; }});
     };
     for (const LessonEntry& e : courses_)
-        opens(e, "course." + e.id, "Course: " + e.title + ", " + std::to_string(e.minutes) + " min", true,
+        opens(e, "course." + command_id_of(e),
+              "Course: " + e.title + ", " + std::to_string(e.minutes) + " min" + in_language(e), true,
               &e == courses_.data());
     commands.push_back(in_menu("Learn", "lesson.choose", "Lessons one by one…", {},
                                [this] { window_.search_commands("Lesson "); }));
     const std::size_t first = commands.size();
     for (const LessonEntry& e : lessons_)
-        opens(e, "lesson." + e.id, lesson_label(e), e.only_tasks || e.id == "tour", false);
+        opens(e, "lesson." + command_id_of(e), lesson_label(e), e.only_tasks || e.id == "tour", false);
     put_in_group(commands, first, "Tour and tasks");
 }
 

@@ -116,7 +116,53 @@ std::string id_of_lesson(std::string_view text) {
     return std::string(text);
 }
 
+// A browser writes a blank of an address as "%20"; here it may be "-" too.
+std::string page_words(std::string_view text) {
+    std::string out(text);
+    for (std::size_t at = out.find("%20"); at != std::string::npos; at = out.find("%20"))
+        out.replace(at, 3, " ");
+    std::replace(out.begin(), out.end(), '-', ' ');
+    return out;
+}
+
+ThemeId theme_named(std::string_view text) {
+    std::vector<std::string_view> known;
+    for (int i = 0; i < kThemeCount; ++i) {
+        const auto id = static_cast<ThemeId>(i);
+        if (name_of(id) == text) return id;
+        known.push_back(name_of(id));
+    }
+    damaged("theme=" + shown_text(text) + " is no theme; there are: " + join(known, ", "));
+}
+
+float type_of(std::string_view text) {
+    const auto times = parse_double(text);
+    if (!times || !(*times >= kLeastType && *times <= kMostType))
+        damaged("text=" + shown_text(text) + " is no multiple from 0.5 to 4");
+    return static_cast<float>(*times);
+}
+
 }  // namespace
+
+ViewId linked_view(std::string_view name) {
+    const auto view = view_named(name);
+    if (view) return *view;
+    const auto known = view_names();
+    const std::vector<std::string_view> names(known.begin() + 1, known.end());  // the first is the dashboard
+    throw Error(ErrorKind::invalid, "", "",
+                shown_text(name) + " is no view; the closest is " + std::string(nearest(name, names)));
+}
+
+std::string linked_page(std::string_view view, std::string_view name) {
+    std::string page = page_words(name);
+    std::span<const std::string_view> pages;
+    for (const LessonView& v : lesson_views())
+        if (v.name == view) pages = v.pages;
+    if (std::find(pages.begin(), pages.end(), page) != pages.end()) return page;
+    throw Error(ErrorKind::invalid, "", "",
+                "the view " + shown_text(view) + " has no page \"" + shown_text(page) + "\""
+                    + (pages.empty() ? "" : "; there are: " + join(pages, ", ")));
+}
 
 std::string write_link(const Link& link) {
     std::string out;
@@ -124,9 +170,19 @@ std::string write_link(const Link& link) {
         out += (out.empty() ? "#" : "&") + std::string(key) + "=" + value;
     };
     if (!link.plan.empty()) add("plan", base64url(packed(link.plan)));
-    if (link.view) add("view", std::string(link.page.empty() ? view_of(*link.view).name : link.page));
+    if (link.view) {
+        const auto is_page = [&](const NamedPage& p) { return p.name == link.page && p.view == *link.view; };
+        const bool named = std::ranges::any_of(named_pages(), is_page);
+        add("view", named ? link.page : std::string(view_of(*link.view).name));
+        std::string page = named ? "" : link.page;
+        std::replace(page.begin(), page.end(), ' ', '-');
+        if (!page.empty()) add("page", page);
+    }
     if (!link.lesson.empty()) add("lesson", link.lesson);
     if (link.step > 0) add("step", std::to_string(link.step));
+    if (link.bare) out += out.empty() ? "#bare" : "&bare";
+    if (link.theme) add("theme", std::string(name_of(*link.theme)));
+    if (link.text != 1) add("text", three_digits(link.text));
     return out;
 }
 
@@ -135,7 +191,8 @@ bool is_link(std::string_view text) {
     if (at == std::string_view::npos || text.substr(0, at).find_first_of(" \n{") != std::string_view::npos)
         return false;
     const std::string_view end = text.substr(at + 1);
-    return end.starts_with("plan=") || end.starts_with("view=") || end.starts_with("lesson=");
+    return end.starts_with("plan=") || end.starts_with("view=") || end.starts_with("lesson=")
+           || end.starts_with("bare&") || end == "bare";
 }
 
 Link read_link(std::string_view text) {
@@ -143,6 +200,7 @@ Link read_link(std::string_view text) {
         text.remove_suffix(1);
     text.remove_prefix(std::min(text.size(), text.find('#') + 1));
     Link link;
+    std::string_view page;
     while (!text.empty()) {
         const std::string_view part = text.substr(0, text.find('&'));
         text.remove_prefix(std::min(text.size(), part.size() + 1));
@@ -159,8 +217,25 @@ Link read_link(std::string_view text) {
             link.lesson = id_of_lesson(value);
         } else if (key == "step") {
             link.step = number_of(value);
+        } else if (key == "page") {
+            page = value;
+        } else if (key == "bare") {
+            link.bare = true;
+        } else if (key == "theme") {
+            link.theme = theme_named(value);
+        } else if (key == "text") {
+            link.text = type_of(value);
         } else {
-            damaged("\"" + shown_text(key) + "\" says nothing here; it knows plan, view, lesson and step");
+            damaged("\"" + shown_text(key)
+                    + "\" says nothing here; it knows plan, view, page, lesson, step, bare, theme and text");
+        }
+    }
+    if (!page.empty()) {
+        if (!link.view) damaged("page=" + shown_text(page) + " needs a view");
+        try {
+            link.page = linked_page(view_of(*link.view).name, page);
+        } catch (const Error& e) {
+            damaged(e.message());
         }
     }
     return link;
@@ -464,6 +539,10 @@ std::string make_picture(const Presets& presets, const Plan& plan, const Picture
     drawn.size = request.size * (1 / request.text);
     drawn.scale = request.scale * request.text;
     return draw_picture(presets, plan, drawn, ending, fonts);
+}
+
+std::string plan_in_picture(const Presets& presets, const Plan& plan, const PictureRequest& request) {
+    return plan_inside(presets, plan, request, screen_of(request, assess(plan)));
 }
 
 }  // namespace pentamesh::ui

@@ -1,5 +1,6 @@
-// A plan, a view and a place in a lesson as the end of an address: #plan=…&view=…&lesson=03&step=2. What a
-// link holds is data of a stranger: it is read as any file is.
+// A plan, a view and a place in a lesson as the end of an address: #plan=…&view=…&lesson=03&step=2. With
+// "&bare" a page shows that view and nothing else (embed.h). What a link holds is data of a stranger: it is
+// read as any file is.
 #pragma once
 
 #include "app/ui/shell/shell.h"
@@ -20,12 +21,19 @@ namespace pentamesh::ui {
 inline constexpr std::size_t kLongestLink = 2000;
 
 struct Link {
-    std::string plan;            // its text; empty: none
-    std::optional<ViewId> view;  // in the whole window
-    std::string page;            // the name of a page of it (NamedPage); empty: none is said
-    std::string lesson;          // the id of one that ships, or how it begins; empty: none
-    std::size_t step = 0;        // of the lesson, from 1; 0: not said
+    std::string plan;                // its text; empty: none
+    std::optional<ViewId> view;      // in the whole window
+    std::string page;                // the name of a page of it, as lessons name it; empty: none is said
+    std::string lesson;              // the id of one that ships, or how it begins; empty: none
+    std::size_t step = 0;            // of the lesson, from 1; 0: not said
+    bool bare = false;               // the view without the window; only where a page begins with this link
+    std::optional<ThemeId> theme{};  // of a bare view; a window keeps its own
+    float text = 1;                  // how large its type is, as a multiple
 };
+// Return the names of a view and of a page, as links and messages say them. A page stands with "-" for a
+// blank. Throw an error (invalid), with the closest name, for a name of nothing.
+[[nodiscard]] ViewId linked_view(std::string_view name);
+[[nodiscard]] std::string linked_page(std::string_view view, std::string_view name);
 
 // Returns what follows the base address, with its "#".
 [[nodiscard]] std::string write_link(const Link& link);
@@ -71,5 +79,10 @@ struct PictureRequest {
 [[nodiscard]] std::string make_picture(const Presets& presets, const Plan& plan,
                                        const PictureRequest& request, std::string_view ending,
                                        const FontFiles& fonts);
+
+// Returns the text of the plan that stands inside such a picture, with the view, the page and the selection
+// of the request: it opens as the picture shows it.
+[[nodiscard]] std::string plan_in_picture(const Presets& presets, const Plan& plan,
+                                          const PictureRequest& request);
 
 }  // namespace pentamesh::ui

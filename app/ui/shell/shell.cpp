@@ -85,7 +85,7 @@ float Shell::scale() const {
 
 // Better layouts are looked for while the user looks at the plan and nothing else.
 bool Shell::may_advise() const {
-    return window_.host.searches && !window_.peeks && !desk_.lesson().open && !desk_.presenter().on
+    return window_.host.searches && !bare_ && !window_.peeks && !desk_.lesson().open && !desk_.presenter().on
            && !welcome_;
 }
 
@@ -157,7 +157,7 @@ void Shell::note_change() {
 // While Space is held and nothing else wants it, the window shows the plan before the last edit.
 void Shell::take_peek(const FrameInfo& info) {
     const UiState& state = window_.state;
-    const bool free = info.focused && !text_field_active() && state.layers_open == 0;
+    const bool free = !bare_ && info.focused && !text_field_active() && state.layers_open == 0;
     if (window_.peeks) {
         if (!free || !key_down(Key::space)) window_.end_peek();
         window_.toast_until_s = window_.now_s + 1;  // it is said for as long as it holds
@@ -242,8 +242,15 @@ void Shell::draw_frame(const FrameInfo& info, Page* page) {
 Effects Shell::draw_content(Ui& ui, Scene& scene, Rect room) {
     Effects out;
     window_.draw_guarded(ui, "The window", room, [&] {
-        out.add(desk_.presenter().on ? draw_presenter(ui, room, scene) : draw_panels(ui, room, scene));
+        out.add(bare_                  ? draw_bare(ui, room, scene)
+                : desk_.presenter().on ? draw_presenter(ui, room, scene)
+                                       : draw_panels(ui, room, scene));
     });
+    if (bare_) {
+        draw_mesh_menu(ui, scene, window_.views.mesh);
+        draw_toast(ui);
+        return std::move(out.edit);  // there is no sheet, dialog or other view to open
+    }
     if (!window_.draw_guarded(ui, "A menu of the plan", {}, [&] { out.add(draw_sheets(ui, scene)); }))
         panel_.menu.clear(), window_.views.mesh.menu = MeshMenu::none, sheets_.close();
     if (!window_.draw_guarded(ui, "A menu or dialog", {}, [&] { out.add(draw_layers(ui, scene)); })) {
@@ -328,6 +335,11 @@ void Shell::take_undo_keys() {
 
 void Shell::take_keys(bool view_took_escape) {
     if (window_.peeks) return;
+    if (bare_) {
+        take_undo_keys();
+        if (pressed({Key::escape}) && !view_took_escape) take_escape();
+        return;
+    }
     if (const Command* command = pressed_command(commands_)) run(*command);
     if (desk_.presenter().on)
         desk_.present_keys();
@@ -345,7 +357,7 @@ void Shell::take_escape() {
         window_.selection = window_.selection.cleared();
     else if (desk_.lesson().open)
         desk_.back_to_scene();
-    else
+    else if (!bare_)
         window_.full.reset();
     window_.dirty = true;
 }
@@ -439,15 +451,15 @@ Effects Shell::draw_view(Ui& ui, Rect room, Scene& scene, ViewId view) {
 // All of it that stays while the mouse moves elsewhere, or where it changes the view each frame.
 Effects Shell::draw_kept_view(Ui& ui, Rect room, Scene& scene, ViewId view) {
     room = {room.x + 16, room.y + 8, room.w - 32, room.h - 16};
-    const bool free = !desk_.lesson().open && !desk_.presenter().on && !one_pane();
+    const bool free = !bare_ && !desk_.lesson().open && !desk_.presenter().on && !one_pane();
     const bool first = window_.full || small_room(ui) || view_of(view).pane == Pane::top;
     const ViewHead head = view_head(ui, room, view, window_.views.as_data[static_cast<std::size_t>(view)],
                                     {.every = small_room(ui),
                                      .dashboard = free && window_.full,
                                      .panels = free && first && !panels_shown(),
-                                     .bare = desk_.presenter().on,
+                                     .bare = desk_.presenter().on || bare_,
                                      .quiet = !window_.full});
-    if (head.full) window_.toggle_full(view);
+    if (head.full && !bare_) window_.toggle_full(view);
     if (head.panels) panels_shown() = true;
     if (head.switch_to) {
         if (window_.full)
@@ -703,6 +715,33 @@ void move_edges(Ui& ui, Rect middle, Rect left, Rect right, Settings& settings) 
 }
 
 }  // namespace
+
+void Shell::show_bare() {
+    bare_ = true;
+    welcome_ = false;
+    dialogs_.close();
+    window_.dirty = window_.state.redraw_all = true;
+}
+
+bool Shell::show_named(std::string_view view, std::string_view page) {
+    const auto id = view_named(view);
+    if (!id) return false;
+    if (!page.empty()) {
+        ViewStates unused;
+        if (!show_named_page(unused, *id, page)) return false;
+    }
+    static_cast<void>(show_named_view(window_.views, view));
+    if (!page.empty()) show_named_page(window_.views, *id, page);
+    window_.show_full(*id);
+    return true;
+}
+
+// There is always one view: it stays where a scene asks for the dashboard, or a lesson ends.
+Effects Shell::draw_bare(Ui& ui, Rect room, Scene& scene) {
+    bare_view_ = window_.full.value_or(bare_view_);
+    window_.full = bare_view_;
+    return draw_view(ui, room, scene, bare_view_);
+}
 
 Effects Shell::draw_plan(Ui& ui, Rect room, Scene& scene) {
     if (window_.hidden_answer.covers(kPlanPlace)) {

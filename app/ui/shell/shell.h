@@ -83,6 +83,7 @@ class Shell {
     [[nodiscard]] const Evaluation& evaluation() const { return window_.evaluation; }
     [[nodiscard]] const Glossary& glossary() const { return window_.glossary; }
     [[nodiscard]] UiState& ui_state() { return window_.state; }
+    [[nodiscard]] const Selection& shown_selection() const { return window_.selection; }
     [[nodiscard]] Selection& selection() { return redrawn(window_.selection); }
     [[nodiscard]] const ViewStates& views() const { return window_.views; }
     [[nodiscard]] bool works_beside() const { return decider_.works() || dialogs_.works() || runs_.works(); }
@@ -94,6 +95,13 @@ class Shell {
     [[nodiscard]] bool quit() const { return window_.quit; }
     [[nodiscard]] std::string title() const;
     void show_full(std::optional<ViewId> view) { window_.show_full(view); }
+    // Shows that view, or the page that has a name of its own, in the whole window, and a page of it where
+    // one is named. Returns false, and shows nothing else, where there is no such view or page.
+    bool show_named(std::string_view view, std::string_view page);
+    // From now on one view fills the window, and nothing else is drawn: no panel, menu, dialog or line of
+    // figures. Keys undo and redo, and answer the view (embed.h).
+    void show_bare();
+    [[nodiscard]] bool bare() const { return bare_; }
     [[nodiscard]] std::optional<ViewId> full_view() const { return window_.full; }
     [[nodiscard]] std::string message() const { return window_.toast; }
     [[nodiscard]] DialogKind dialog() const { return dialogs_.open().kind; }
@@ -127,7 +135,7 @@ class Shell {
     InspectorState inspector_;
     std::shared_ptr<const Evaluation> pinned_;  // of A as the frame began: a view may unpin it
     Pane keys_pane_ = Pane::top;                // whose view has the keyboard on the dashboard
-    bool welcome_ = false, hover_moved_ = false;
+    bool welcome_ = false, hover_moved_ = false, bare_ = false;
     // Somebody looks around: hints that were not seen yet are shown, while this stands.
     struct Looking {
         std::uint64_t file = 0;
@@ -136,7 +144,8 @@ class Shell {
         std::array<ViewId, kPaneCount> in_pane{};
     };
     std::optional<Looking> looking_;
-    Kept<OpeningLoaves> opening_;  // of the welcome
+    Kept<OpeningLoaves> opening_;      // of the welcome
+    ViewId bare_view_ = ViewId::mesh;  // the last one that was shown so
 
     template <typename T>
     T& redrawn(T& of) {
@@ -171,6 +180,7 @@ class Shell {
     [[nodiscard]] std::uint64_t shown_key(ViewId view) const;
     [[nodiscard]] Effects draw_panels(Ui& ui, Rect room, Scene& scene);
     [[nodiscard]] Effects draw_presenter(Ui& ui, Rect room, Scene& scene);
+    [[nodiscard]] Effects draw_bare(Ui& ui, Rect room, Scene& scene);
     [[nodiscard]] Effects draw_plan(Ui& ui, Rect room, Scene& scene);
     [[nodiscard]] Effects draw_side(Ui& ui, Rect right, Scene& scene);
     [[nodiscard]] bool one_pane() const;

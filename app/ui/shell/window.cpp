@@ -1,6 +1,7 @@
 #include "app/ui/shell/window.h"
 
 #include "app/ui/kit/format.h"
+#include "app/ui/lesson/lesson_session.h"
 #include "app/ui/panels/plan_panel.h"
 #include "app/ui/shell/decider.h"
 #include "app/ui/shell/dialogs.h"
@@ -15,6 +16,7 @@
 #include "core/plan/names.h"
 #include "core/sharding/sharding.h"
 #include "core/teach/hand_in.h"
+#include "core/teach/translation.h"
 
 #include <algorithm>
 #include <exception>
@@ -126,6 +128,8 @@ Window::Window(const Presets& shipped, Plan plan, Host asked)
     guarded("The glossary", [this] {
         const fs::path file = presets.root().parent_path() / "assets" / "glossary.json";
         glossary = load_glossary(read_file(file), file.string());
+        const fs::path own = lesson_folders(presets, host.lessons_folder).own_glossary();
+        if (!own.empty()) glossary = with_own_texts(glossary, read_file(own), own.string());
     });
 }
 

@@ -75,10 +75,11 @@ struct Host {
     std::function<std::unique_ptr<FileDialog>(const FileQuestion&)> file_dialog;
     // Opens a file with what the desktop has for it; "", or why not. Empty: nothing can be opened.
     std::function<std::string(const std::filesystem::path&)> open_outside;
-    std::string page_address;             // of the page that the window is in; empty: it is in none
-    bool in_page = false;                 // nothing is quit there: a page is closed
-    std::filesystem::path config_folder;  // empty: nothing is remembered
-    std::filesystem::path home;           // what "~" stands for; empty: "~" is a name like any other
+    std::string page_address;              // of the page that the window is in; empty: it is in none
+    bool in_page = false;                  // nothing is quit there: a page is closed
+    std::filesystem::path config_folder;   // empty: nothing is remembered
+    std::filesystem::path lessons_folder;  // of one's own lessons; empty: in the folder of own presets
+    std::filesystem::path home;            // what "~" stands for; empty: "~" is a name like any other
     // Files outside of it are neither looked at nor written; empty: all can be. It is for tests that use the
     // window at random.
     std::filesystem::path fence;
