@@ -241,9 +241,9 @@ class AnswerKeys {
 
   private:
     const Presets& presets_;
-    std::optional<Plan> base_;                                       // of steps that open none
-    std::map<std::string, fs::path> files_;                          // of those that ship, and of one's own folder
-    std::map<std::string, Lesson> own_;                              // of the teacher's own files
+    std::optional<Plan> base_;               // of steps that open none
+    std::map<std::string, fs::path> files_;  // of those that ship, and of one's own folder
+    std::map<std::string, Lesson> own_;      // of the teacher's own files
     std::map<std::pair<std::string, std::string>, AnswerKey> keys_;  // by title and software
 };
 
