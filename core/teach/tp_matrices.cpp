@@ -151,7 +151,6 @@ TpMatrices tp_matrices(const Plan& plan, const Evaluation& e, std::int64_t rank)
     const Training& t = plan.training;
     out.tokens = t.micro_batch * t.sequence_length / std::max<std::int64_t>(degrees_of(plan, e.mesh).cp, 1);
     out.hidden = plan.model.hidden;
-    out.weight_bytes = bytes_of(t.parameters);
     out.result_bytes =
         static_cast<double>(out.tokens) * static_cast<double>(out.hidden) * wire_bytes(t.compute);
     out.own_sliced = degrees_of(plan, e.mesh).sequence_parallel;
@@ -161,6 +160,7 @@ TpMatrices tp_matrices(const Plan& plan, const Evaluation& e, std::int64_t rank)
     out.tier = e.groups[GroupKind::tp].slowest_tier;
     const SoftwareFacts& software = facts_of(t.software);
     out.software = software.name;
+    out.is_megatron = is_megatron(t.software);
     out.keeps_inputs = software.inputs_whole;
     out.other = other_of(plan, out);
     return out;

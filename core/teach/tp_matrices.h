@@ -46,13 +46,13 @@ struct TpMatrices {
     // columns and rows.
     std::int64_t tokens = 0, hidden = 0, columns = 0, rows = 0;
     std::int64_t kv_copies = 1;      // attention: GPUs that hold the same keys and values
-    double weight_bytes = 2;         // of a number of A or B
     double result_bytes = 0;         // of all of X, or Y, on the wire
     bool own_sliced = false;         // the plan has sequence parallelism
     TpSum whole, slices;             // without sequence parallelism, and with it
     double waited = -1;              // share of the plan's own calls that is waited for; < 0: it is not known
     int tier = 0;                    // the slowest that the group crosses
-    std::string_view software;       // whose rule it is that inputs are gathered again, or kept
+    std::string_view software;       // of the plan
+    bool is_megatron = false;        // it is Megatron's, whose rule it is that inputs are gathered twice
     bool keeps_inputs = false;       // it keeps gathered inputs
     std::optional<TpOther> other{};  // nullopt: the model cannot be cut so
 

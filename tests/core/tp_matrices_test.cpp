@@ -63,10 +63,11 @@ TEST_CASE(
         CHECK(m.slices.gathered_again == 2);
         CHECK(m.waited == near(1.0));
     }
-    const TpMatrices other = matrices("mesh-8", {"training.software=torchtitan"});
+    const TpMatrices other = matrices("mesh-8", {"training.software=nanotron"});
     CHECK(other.slices.calls == 8);
     CHECK(other.slices.gathered_again == 0);
     CHECK(other.keeps_inputs);
+    CHECK_FALSE(other.is_megatron);
     const TpMatrices full = matrices("mesh-8", {"training.recompute=full"});
     CHECK(full.slices.calls == 8);
     CHECK(full.slices.repeated > 0);
@@ -93,14 +94,16 @@ TEST_CASE("the call of the picture is the plan's own") {
 
 TEST_CASE(
     "without a dense MLP the shared experts' matrices are shown, or attention's; the group is the rank's") {
-    const TpMatrices m = matrices("mixtral-8x7b-ep", {"layout.tp=2", "layout.sequence_parallel=true"}, 3);
+    const TpMatrices m = matrices("mixtral-8x7b-ep",
+                                  {"layout.tp=2", "layout.dp_shard=32", "layout.sequence_parallel=true"}, 3);
     CHECK(m.pair == TpPair::attention);
     CHECK(m.between == "attention");
     CHECK(m.rows == 4096);
     CHECK(m.columns == 4096 + 2 * 8 * 128);
     CHECK(m.kv_copies == 1);
     CHECK(m.ranks == std::vector<std::int64_t>{2, 3});
-    const TpMatrices deep = matrices("deepseek-v3-2048", {"layout.tp=2", "layout.sequence_parallel=true"});
+    const TpMatrices deep =
+        matrices("deepseek-v3-2048", {"layout.tp=2", "layout.dp_shard=64", "layout.sequence_parallel=true"});
     CHECK(deep.pair == TpPair::mlp);
     CHECK(deep.columns == 18432);
 }

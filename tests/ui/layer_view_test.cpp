@@ -252,3 +252,73 @@ TEST_CASE("the head of a pass says what comes once a step beside each micro-batc
     if (once_s > 0) CHECK(says(d, ui::time_text(once_s) + " once a step"));
     CHECK(says(d, ui::time_text(layer(d).shown->list.totals.time_forward_s)));
 }
+
+TEST_CASE(
+    "tp alone is two matrices first: a stripe shows its GPU's way, the wire says bytes, time and calls") {
+    LayerDriver d("mesh-8");
+    REQUIRE(d.click("layer.whose", 1));
+    REQUIRE(d.click("layer.axis", static_cast<std::uint64_t>(AloneAxis::tp)));
+    REQUIRE(shows_matrices(layer(d).choice));
+    CHECK(says(d, "Why does tensor parallelism need one sum?"));
+    CHECK(says(d, "Four GPUs: four columns"));
+    const TpMatrices& m = *layer(d).matrices;
+    CHECK(m.tp() == 2);
+    REQUIRE(d.click("layer.stripe", 1));
+    CHECK(d.shell.selection().rank == m.ranks[1]);
+    REQUIRE(d.click("layer.stripe", 1));
+    CHECK(d.shell.selection().rank == -1);
+    REQUIRE(d.click("layer.product", 0));
+    CHECK(d.shell.selection().rank == m.ranks[0]);
+    REQUIRE(d.click("layer.row", 1));
+    CHECK(d.shell.selection().rank == m.ranks[1]);
+    d.move(d.shell.ui_state().rect_of("layer.wire")->center());
+    d.rest();
+    CHECK(says(d, "8 calls over tp in each layer"));
+    CHECK(says(d, "2 more: inputs are gathered twice"));
+    CHECK(says(d, ui::traffic_text(m.slices.bytes())));
+    const int at = layer(d).at;
+    d.press({Key::period});  // nothing is stepped through here
+    d.press({Key::p});
+    CHECK(layer(d).at == at);
+    CHECK_FALSE(layer(d).playing);
+    REQUIRE(d.click("layer.steps", 1));
+    CHECK_FALSE(shows_matrices(layer(d).choice));
+    CHECK(d.drawn("layer.scrub"));
+    REQUIRE(d.click("layer.steps", 0));
+    CHECK(shows_matrices(layer(d).choice));
+}
+
+TEST_CASE("a plan without tp shows its matrices on the small group, whose ways are highlighted by a click") {
+    LayerDriver d("single-gpu");
+    REQUIRE(d.click("layer.whose", 1));
+    REQUIRE(d.click("layer.axis", static_cast<std::uint64_t>(AloneAxis::tp_sp)));
+    CHECK(says(d, "tp is 1 in this plan"));
+    CHECK(says(d, "reduce-scatter"));
+    REQUIRE(d.click("layer.stripe", 2));
+    CHECK(layer(d).path == 2);
+    CHECK(d.shell.selection().rank == -1);
+    REQUIRE(d.click("layer.stripe", 2));
+    CHECK(layer(d).path == -1);
+}
+
+TEST_CASE("before the answer the two matrices stand without their sum, and a table of them is covered") {
+    Driver d("mesh-8", {1440, 900});
+    d.shell.open_lesson(lesson_file("00-five-cuts"));
+    d.settle();
+    while (d.shell.lesson().current()->scene.page != "tp alone") d.press({Key::page_down});
+    d.time_s += 20;
+    d.settle();
+    REQUIRE(d.shell.lesson().hidden_answer.of_messages);
+    CHECK(says_just(d, "Tensor parallelism cuts two matrices"));
+    CHECK(d.drawn("layer.stripe", 0));
+    CHECK_FALSE(d.drawn("layer.wire"));
+    CHECK_FALSE(says_just(d, "all-reduce"));
+    CHECK_FALSE(says_just(d, "summand"));
+    REQUIRE(d.click("view.data", static_cast<std::uint64_t>(ViewId::layer)));
+    CHECK_FALSE(says_just(d, "reduce"));
+    REQUIRE(d.click("view.data", static_cast<std::uint64_t>(ViewId::layer)));
+    REQUIRE(d.click("lesson.reveal"));
+    CHECK(d.drawn("layer.wire"));
+    CHECK(says_just(d, "all-reduce"));
+    CHECK(says_just(d, "The only wire: 67.1 MB a GPU"));
+}

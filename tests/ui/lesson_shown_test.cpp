@@ -164,7 +164,8 @@ TEST_CASE("a step's page is the same whatever was open before, and what was open
                                          "## Two\nview: memory\npage: saved\n\nWords.\n\n"
                                          "## Three\nview: shards\npage: tp alone\n\nWords.\n\n"
                                          "## Four\nview: shards\n\nWords.\n\n"
-                                         "## Five\nview: layer\npage: tp alone\n\nWords.\n");
+                                         "## Five\nview: layer\npage: tp alone\n\nWords.\n\n"
+                                         "## Six\nview: layer\npage: tp steps\n\nWords.\n");
     Driver d("mesh-8", {1440, 900});
     const ViewStates& views = d.shell.views();
     const auto press = [&](Key view, std::string_view control, std::uint64_t index) {
@@ -193,6 +194,12 @@ TEST_CASE("a step's page is the same whatever was open before, and what was open
     d.press({Key::page_down});
     CHECK(views.layer.choice.alone);
     CHECK(views.layer.choice.axis == AloneAxis::tp);
+    CHECK(shows_matrices(views.layer.choice));
+    CHECK(says(d, "Why does tensor parallelism need one sum?"));
+    CHECK_FALSE(d.drawn("layer.whose"));  // a lesson has no switches
+    d.press({Key::page_down});
+    CHECK_FALSE(shows_matrices(views.layer.choice));
+    CHECK_FALSE(d.drawn("layer.notation"));
     const LayerOp op = views.layer.shown->list.steps[static_cast<std::size_t>(views.layer.at)].op;
     CHECK((op == LayerOp::all_reduce || op == LayerOp::reduce_scatter));  // where summands are added up
     d.shell.leave_lesson();

@@ -24,11 +24,12 @@ Registry& registry() {
 struct Excused {
     std::string_view name, why;
 };
-constexpr std::array<Excused, 10> kExcused{{
+constexpr std::array<Excused, 11> kExcused{{
     {"Step", "a row of the step's data is read"},
     {"comm.ring", "explains the ring on hover"},
     {"constants.name", "explains the constant on hover"},
     {"constants.source", "shows the source on hover"},
+    {"layer.wire", "explains the sum on hover"},
     {"step.run", "a published run is read"},
     {"step.near", "explains the distances on hover"},
     {"step.small", "names the small parts on hover"},

@@ -90,11 +90,14 @@ std::string MatrixPainter::wire_words() const {
 std::string MatrixPainter::calls_words() const {
     const TpSum& s = sum();
     std::string out = trimmed(s.calls) + " calls over tp in each layer and micro-batch, forward and back";
+    const std::string software(m_.software);
     if (s.gathered_again > 0)
-        out += "\n" + trimmed(s.gathered_again) + " more: " + std::string(m_.software)
-               + " gathers inputs once more for the gradients of weights";
+        out += "\n" + trimmed(s.gathered_again)
+               + " more: inputs are gathered twice, for the gradients of weights"
+               + (m_.is_megatron ? "; " + software + " does so"
+                                 : "\nMegatron's rule; of " + software + " it is assumed");
     else if (sliced_ && m_.keeps_inputs)
-        out += "\n" + std::string(m_.software) + " keeps gathered inputs: none is gathered twice";
+        out += "\n" + software + " keeps gathered inputs: none is gathered twice";
     if (s.repeated > 0) out += "\n" + trimmed(s.repeated) + " more: recomputation repeats them";
     return out;
 }
@@ -140,10 +143,10 @@ void MatrixPainter::whole(Rect r, float alpha) {
 void MatrixPainter::elsewhere(Rect r) {
     c_.frame(r, theme_.faint, 1, 0, Dash::dashed);
 }
-void MatrixPainter::summand(Rect r, std::int64_t at, float width) {
+void MatrixPainter::summand(Rect r, std::int64_t at, float strength, float width) {
     c_.rect(r, theme_.panel);
-    c_.rect(r, shade(at).alpha(0.28f * seen(at)));
-    c_.frame(r, shade(at).alpha(seen(at)), width);
+    c_.rect(r, shade(at).alpha(0.28f * strength));
+    c_.frame(r, shade(at).alpha(strength), width);
 }
 void MatrixPainter::covered(Rect r) {
     c_.rect(r, theme_.raised.alpha(0.55f), 4);
@@ -155,17 +158,21 @@ void MatrixPainter::sign(Vec2 at, std::string_view text) {
     c_.text_in({at.x - 14, at.y - 10, 28, 20}, text, ui_.style(13, Tone::secondary, Face::semibold),
                Align::center);
 }
+void MatrixPainter::wire(Vec2 from, Vec2 to, Color color, float width) {
+    const float x = std::min(from.x, to.x), y = std::min(from.y, to.y), half = width / 2;
+    c_.rect({x - half, y - half, std::abs(to.x - from.x) + width, std::abs(to.y - from.y) + width}, color);
+}
 void MatrixPainter::arrow(Vec2 from, Vec2 to, Color color, float width) {
     const float head = width * 2.6f;
-    c_.line(from, {to.x - head * 0.8f, to.y}, color, width);
+    wire(from, {to.x - head * 0.8f, to.y}, color, width);
     c_.polygon({{to.x - head, to.y - head * 0.62f}, {to.x, to.y}, {to.x - head, to.y + head * 0.62f}}, color);
 }
 void MatrixPainter::plus(Vec2 at, float radius) {
     const float arm = radius * 0.36f;
-    c_.circle(at, radius, theme_.panel);
-    c_.ring(at, radius, base_, kWire);
-    c_.line({at.x - arm, at.y}, {at.x + arm, at.y}, base_, 3);
-    c_.line({at.x, at.y - arm}, {at.x, at.y + arm}, base_, 3);
+    c_.circle(at, radius + kWire / 2, base_);
+    c_.circle(at, radius - kWire / 2, theme_.panel);
+    wire({at.x - arm, at.y}, {at.x + arm, at.y}, base_, 3);
+    wire({at.x, at.y - arm}, {at.x, at.y + arm}, base_, 3);
 }
 
 void MatrixPainter::pill(Vec2 at, float most) {
@@ -195,6 +202,8 @@ void MatrixPainter::name_under(Rect r, std::string_view text, float most) {
     name({r.center().x, r.bottom() + 3}, text, ui_.style(11.5f, Tone::secondary), most);
 }
 void MatrixPainter::name_wire(Vec2 bottom, std::string_view text, float most) {
+    // Without room for "reduce-scatter" the second word stands.
+    if (c_.text_width(text, ui_.title()) > most) text = text.substr(text.find('-') + 1);
     name({bottom.x, bottom.y - 17}, text, ui_.title().in(ink_), most);
 }
 
@@ -209,7 +218,7 @@ class MatrixRows : public MatrixPainter {
     explicit MatrixRows(const MatrixScene& of) : MatrixPainter(of) {}
 
     MatrixPlaces draw(Rect room) {
-        const float row = std::min((room.h - kRowGap) / 2, kUnitRow * 1.8f);
+        const float row = std::min((room.h - kRowGap) / 2, kUnitRow * 3);
         lay(room, row);
         std::array<Rect, 2> rows;
         for (Rect& r : rows) {
@@ -221,11 +230,13 @@ class MatrixRows : public MatrixPainter {
             mid_[i] = rows[i].center().y + 4;
             draw_row(rows[i], static_cast<std::int64_t>(i));
         }
-        const MatrixPlaces places{x_, s_ + x_w_, y_};
+        MatrixPlaces places{.first = x_, .summands_end = s_ + x_w_, .result = y_};
+        if (sliced_) places.slices_end = slice_ + x_w_;
+        places.bottom = rows[1].bottom();
         const Rect wires{places.summands_end, rows[0].y + 8, y_ - places.summands_end,
                          rows[1].bottom() - rows[0].y - 16};
         if (asked_) {
-            covered({wires.x + 12, wires.y, rows[0].right() - 20 - wires.x, wires.h});
+            covered({wires.x + 20, wires.y, rows[0].right() - 28 - wires.x, wires.h});
             if (sliced_) covered({slice_ + x_w_ + 10, wires.y, x_ - slice_ - x_w_ - 20, wires.h});
             return places;
         }
@@ -243,12 +254,16 @@ class MatrixRows : public MatrixPainter {
 
     void lay(Rect room, float row) {
         constexpr float kMatrices = 564, kGaps = 212, kWires = 200, kGather = 110;
+        constexpr float kLeastWires = 128;  // the sum's name has room
         const float pill = c_.text_width(between(), ui_.style(13)) + 22, label = 62;
         const float matrices = kMatrices + (sliced_ ? 66.0f : 0.0f);
-        const float gaps = kGaps + kWires + (sliced_ ? kGather : 0.0f);
-        const float free = room.w - label - 2 * kPad - pill - (m_.gated ? 10.0f : 0.0f);
-        u_ = std::clamp(std::min(free / (matrices + gaps), (row - 52) / 118), 0.2f, 2.2f);
-        const float g = std::clamp((free - matrices * u_) / gaps, 0.2f, 1.8f);
+        float gaps = kGaps + kWires + (sliced_ ? kGather : 0.0f);
+        float free = room.w - label - 2 * kPad - pill - (m_.gated ? 10.0f : 0.0f);
+        const bool narrow = free / (matrices + gaps) * kWires < kLeastWires;
+        if (narrow) gaps -= kWires, free -= kLeastWires;
+        u_ = std::clamp(std::min(free / (matrices + gaps), (row - 52) / 118), 0.2f, 4.0f);
+        const float g = std::clamp((free - matrices * u_) / gaps, 0.2f, 3.0f);
+        const float wires = narrow ? kLeastWires : kWires * g;
         gap_ = 38 * g, x_w_ = 66 * u_, a_w_ = 150 * u_;
         float x = room.x + kPad + label;
         if (sliced_) slice_ = x, x += x_w_ + kGather * g;
@@ -257,7 +272,7 @@ class MatrixRows : public MatrixPainter {
         xa_ = x, x += a_w_ + 18 * g;
         pill_ = x + pill / 2, x += pill + gap_;
         b_ = x, x += x_w_ + gap_;
-        s_ = x, x += x_w_ + kWires * g;
+        s_ = x, x += x_w_ + wires;
         y_ = x;
     }
 
@@ -267,7 +282,7 @@ class MatrixRows : public MatrixPainter {
         const std::vector<MatrixStripe> stripes = matrix_stripes(2);
         const MatrixStripe &own = stripes[static_cast<std::size_t>(at)],
                            &far = stripes[static_cast<std::size_t>(1 - at)];
-        const bool small = row.h > 112;
+        const bool small = (row.h - 118 * u_) / 2 >= 22;
         const float lift = m_.gated ? 6.0f : 0.0f;
         const auto over = [](Rect r, float by) { return Rect{r.x, r.y - by, r.w, r.h}; };
         c_.text_in({row.x + kPad, row.y + 9, 70, 18}, "GPU " + rank_text(at), ui_.title());
@@ -299,11 +314,11 @@ class MatrixRows : public MatrixPainter {
         name_over(b, "B", b.w + gap_);
         if (small) name_under(b, "its rows", b.w + gap_);
         sign({(b.right() + s.x) / 2, mid}, "=");
-        summand(s, at);
+        summand(s, at, seen(at), 2);
         c_.text_in(s, std::string(1, static_cast<char>('a' + at)), ui_.style(21, Tone::text, Face::semibold),
                    Align::center);
         hint(s, summand_words());
-        name_over(s, asked_ ? "not right" : "a summand", s.w + gap_);
+        name_over(s, asked_ ? "not right" : "a summand", s.w + gap_ * 2);
         if (small) name_under(s, "full size, wrong value", s.w + gap_ * 2.4f);
         if (!asked_) draw_result(y, at, small);
     }
@@ -352,19 +367,19 @@ class MatrixRows : public MatrixPainter {
     }
 
     void draw_sum(Rect wires) {
-        const float in = wires.x + wires.w * 0.24f, out = wires.x + wires.w * 0.76f;
-        const float y = (mid_[0] + mid_[1]) / 2, half = kWire / 2;
+        const float in = wires.x + wires.w * 0.2f, out = wires.x + wires.w * 0.8f;
+        const float y = (mid_[0] + mid_[1]) / 2;
         for (std::size_t i = 0; i < 2; ++i) {
             const Color color = wire_of(static_cast<std::int64_t>(i));
-            const float down = i == 0 ? half : -half;
+            const float down = i == 0 ? kWire : -kWire;  // a faint wire does not lie on itself
             c_.circle({wires.x, mid_[i]}, 5, color);
-            c_.line({wires.x, mid_[i]}, {in + half, mid_[i]}, color, kWire);
-            c_.line({in, mid_[i] + down}, {in, y}, color, kWire);
-            c_.line({out, y}, {out, mid_[i] + down}, base_, kWire);
-            arrow({out - half, mid_[i]}, {wires.right() - 4, mid_[i]}, base_);
+            wire({wires.x + 7, mid_[i]}, {in, mid_[i]}, color);
+            wire({in, mid_[i] + down}, {in, y - down}, color);
+            wire({out, y}, {out, mid_[i]}, base_);
+            arrow({out, mid_[i]}, {wires.right() - 4, mid_[i]}, base_);
         }
         const float ring = std::min(kRing, wires.w * 0.14f);
-        c_.line({in - half, y}, {out + half, y}, base_, kWire);
+        wire({in, y}, {out, y}, base_);
         plus({(in + out) / 2, y}, ring);
         name_wire({(in + out) / 2, y - ring - 8}, sliced_ ? "reduce-scatter" : "all-reduce",
                   (out - in) - 2 * kWire);
@@ -377,10 +392,10 @@ class MatrixRows : public MatrixPainter {
         for (std::size_t i = 0; i < 2; ++i) {
             const Color color = wire_of(static_cast<std::int64_t>(i));
             c_.circle({from, y[i]}, 5, color);
-            c_.line({from, y[i]}, {bus, y[i]}, color, kWire);
-            arrow({bus - kWire / 2, mid_[i]}, {x_ - 4, mid_[i]}, base_);
+            wire({from + 7, y[i]}, {bus - kWire, y[i]}, color);
+            arrow({bus, mid_[i]}, {x_ - 4, mid_[i]}, base_);
         }
-        c_.line({bus, y[0] - kWire / 2}, {bus, y[1] + kWire / 2}, base_, kWire);
+        wire({bus, y[0]}, {bus, y[1]}, base_);
         const TextStyle style = ui_.title().in(ink_);
         const float w = c_.text_width("gather", style) + 8;
         if (w > x_ - from) return;
@@ -412,26 +427,33 @@ class MatrixWords : public MatrixPainter {
     }
 
     void draw_below(Rect room, const MatrixPlaces& at) {
-        const float y = room.y + 9;
+        const float y = room.y + 9, from = at.summands_end + 8;
         bracket(at.first, at.summands_end, y, theme_.faint);
-        bracket(at.summands_end + 8, at.result - 8, y, base_);
-        draw_without_wire({at.first, y + 4, at.summands_end - at.first, 36});
-        Rect right{at.summands_end + 8, y + 4, room.right() - at.summands_end - 8, 36};
+        bracket(from, at.result - 8, y, base_);
+        if (at.slices_end >= 0) bracket(at.slices_end + 8, at.first - 8, y, base_);
         const TpSum& s = sum();
-        ui_.label(right.cut_top(18),
-                  (sliced_ ? "Two wires: " : "The only wire: ") + traffic_text(s.bytes()) + " a GPU,",
-                  ui_.title());
-        ui_.label(right.cut_top(18), time_text(s.time_s()) + " of " + wire_name(m_.tier) + wait_words(),
-                  ui_.style(13, Tone::secondary));
+        const TextStyle strong = ui_.title(), plain = ui_.style(13, Tone::secondary);
+        const std::string bytes =
+            (sliced_ ? "Two wires: " : "The only wire: ") + traffic_text(s.bytes()) + " a GPU,";
+        std::string time = time_text(s.time_s()) + " of " + wire_name(m_.tier);
+        // Words that are wider than the wire's place begin before it.
+        const float wide = std::max(c_.text_width(bytes, strong), c_.text_width(time + wait_words(), plain));
+        const float x = std::min(from, std::max(room.right() - wide - 4, at.first + 150));
+        Rect right{x, y + 4, room.right() - x, 36};
+        if (c_.text_width(time + wait_words(), plain) <= right.w) time += wait_words();
+        ui_.label(right.cut_top(18), bytes, strong);
+        ui_.label(right.cut_top(18), time, plain);
+        draw_without_wire({at.first, y + 4, std::min(at.summands_end, x - 12) - at.first, 36});
     }
 
   private:
     [[nodiscard]] std::string sentence() const {
         const std::string n = number_word(m_.tp());
         std::string out = own_ ? "" : "tp is 1 in this plan; with it: ";
-        out += m_.pair == TpPair::mlp              ? "The MLP of "
-               : m_.pair == TpPair::shared_experts ? "The shared experts of "
-                                                   : "The attention of ";
+        out += own_ ? "The " : "the ";
+        out += m_.pair == TpPair::mlp              ? "MLP of "
+               : m_.pair == TpPair::shared_experts ? "shared experts of "
+                                                   : "attention of ";
         out += scene_.plan.model.name + ", " + thousands(m_.tokens) + " tokens, on " + n + " GPUs. ";
         out += m_.gated ? "A and A′ are cut into columns, B into rows: "
                         : "A is cut into columns, B into rows: ";
@@ -471,7 +493,7 @@ class MatrixWords : public MatrixPainter {
     }
 };
 
-constexpr float kWordsHeight = 46, kLowerGap = 12, kLeastLower = 168, kMostLower = 260;
+constexpr float kWordsHeight = 46, kLowerGap = 12, kLeastLower = 168, kMostLower = 300;
 
 void draw_all(const MatrixScene& of, Rect room) {
     MatrixWords words(of);
@@ -480,18 +502,18 @@ void draw_all(const MatrixScene& of, Rect room) {
     float main = room.h - (below ? kWordsHeight : 0), panels = 0;
     constexpr float kLeastMain = 2 * 116 + kRowGap;
     if (below && main >= kLeastMain + kLowerGap + kLeastLower) {
-        panels = std::clamp(main - kLowerGap - 2 * kUnitRow - kRowGap, kLeastLower, kMostLower);
+        panels = std::clamp(main - kLowerGap - 2 * kUnitRow - kRowGap, kLeastLower,
+                            std::max(kMostLower, main * 0.35f));
         main -= panels + kLowerGap;
     }
-    const Rect top = room.cut_top(main);
+    const Rect top{room.x, room.y, room.w, main};
     const MatrixPlaces places = of.m.tp() == 2 ? MatrixRows(of).draw(top) : draw_matrix_chain(of, top);
-    if (below) {
-        const Rect row = room.cut_top(kWordsHeight);
-        if (!of.scene.asked) words.draw_below(row, places);
-    }
+    room.cut_top(places.bottom - room.y);
+    if (below && !of.scene.asked) words.draw_below(room.cut_top(kWordsHeight), places);
     if (panels <= 0) return;
     room.cut_top(kLowerGap);
-    draw_matrix_panels(of, room);
+    const float words_too = of.scene.asked ? kWordsHeight : 0;  // they are covered with the panels
+    draw_matrix_panels(of, room.cut_top(std::min(room.h, std::max(kMostLower, room.h * 0.7f) + words_too)));
 }
 
 }  // namespace

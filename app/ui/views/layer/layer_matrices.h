@@ -29,6 +29,8 @@ struct MatrixScene {
 // Says where the main picture's parts lie, for the words below it: what goes without a wire, and the wire.
 struct MatrixPlaces {
     float first = 0, summands_end = 0, result = 0;
+    float slices_end = -1;  // where the gather's wire begins; < 0: nothing is gathered
+    float bottom = 0;
 };
 
 // A stripe is one GPU's part, or the gap that stands for those that are left out.
@@ -88,9 +90,12 @@ class MatrixPainter {
     void whole(Rect r, float alpha = 1);
     void elsewhere(Rect r);
     void held(Rect r, std::int64_t at) { c_.rect(r, shade(at).alpha(seen(at))); }
-    void summand(Rect r, std::int64_t at, float width = 2);
+    // `strength` is seen() in the main picture.
+    void summand(Rect r, std::int64_t at, float strength, float width);
     void covered(Rect r);  // before the answer
     void sign(Vec2 at, std::string_view text);
+    // A wire goes straight across or straight up, and fills its corners.
+    void wire(Vec2 from, Vec2 to, Color color, float width = kWire);
     void arrow(Vec2 from, Vec2 to, Color color, float width = kWire);
     void plus(Vec2 at, float radius);
     // The box of what lies between the two products; it is framed where `most` has room.

@@ -27,15 +27,19 @@ class MatrixChain : public MatrixPainter {
 
     // Draws the chain of the group in the whole room, and its wire.
     MatrixPlaces draw_group(Rect room) {
-        constexpr float kMostHeight = 460;
-        const Rect panel{room.x, room.y, room.w, std::min(room.h, kMostHeight)};
-        c_.box(panel, theme_.panel, theme_.hairline, 1, 8);
-        const Rect in = panel.inset(kPad + 4, 10);
+        constexpr float kMostHeight = 900;
+        const Rect in = Rect{room.x, room.y, room.w, std::min(room.h, kMostHeight)}.inset(kPad + 4, 14);
         lay(in, m_.tp(), sliced_, std::clamp(in.w * 0.16f, 70.0f, 230.0f));
+        const float rise = std::max(0.0f, std::min(in.h * 0.5f, b_.y - in.y - 40));  // it needs less height
+        for (Rect* r : {&slice_, &x_, &a_, &xa_, &b_, &first_card_, &y_}) r->y -= rise;
+        const Rect panel{room.x, room.y, room.w, b_.bottom() + 40 - room.y};
+        c_.box(panel, theme_.panel, theme_.hairline, 1, 8);
         draw_chain(m_.tp());
         name_group();
         const Rect last = card(cards_.size() - 1);
-        const MatrixPlaces places{x_.x, last.right(), y_.x};
+        MatrixPlaces places{.first = x_.x, .summands_end = last.right(), .result = y_.x};
+        if (sliced_) places.slices_end = slice_.right();
+        places.bottom = panel.bottom();
         if (sliced_) {
             draw_bands(slice_);
             name_over(slice_, "by token", slice_.w + 60);
@@ -97,7 +101,7 @@ class MatrixChain : public MatrixPainter {
         const float units = 46 * 4 + 111 * 2 + (sliced ? 46.0f : 0.0f) + steps * 9;
         const float gaps = 30 * 4 + 8 + (sliced ? 80.0f : 0.0f);
         const float free = room.w - pill - wires - (m_.gated ? 12.0f : 0.0f);
-        const float u = std::clamp(std::min(free / (units + gaps), tall / kTallest), 0.2f, 3.4f);
+        const float u = std::clamp(std::min(free / (units + gaps), tall / kTallest), 0.2f, 5.0f);
         const float g = std::clamp((free - units * u) / gaps, 0.2f, 2.4f);
         gap_ = 30 * g;
         const float mid = room.y + kNames + tall / 2;
@@ -176,8 +180,8 @@ class MatrixChain : public MatrixPainter {
         draw_stripes(r, m_.tp(), {.columns = false});
         c_.frame(r, theme_.faint, 1);
     }
-    void draw_card(Rect r, const MatrixStripe& s, float width) {
-        if (s.at >= 0) return summand(r, s.at, width);
+    void draw_card(Rect r, const MatrixStripe& s, bool main) {
+        if (s.at >= 0) return summand(r, s.at, main ? seen(s.at) : 1.0f, main ? 2.0f : 1.3f);
         c_.rect(r, theme_.panel);
         elsewhere(r);
     }
@@ -199,7 +203,7 @@ class MatrixChain : public MatrixPainter {
         draw_stripes(b_, n,
                      {.columns = false, .ranks = main, .area = main ? "layer.row" : "", .words = rows});
         sign({(b_.right() + first_card_.x) / 2, mid}, "=");
-        for (std::size_t i = 0; i < cards_.size(); ++i) draw_card(card(i), cards_[i], main ? 2.0f : 1.3f);
+        for (std::size_t i = 0; i < cards_.size(); ++i) draw_card(card(i), cards_[i], main);
         if (main) hint(x_, input_words()), hint(all_cards(), summand_words());
     }
     void name_group() {
@@ -229,12 +233,12 @@ class MatrixChain : public MatrixPainter {
             const float y = i + 1 == cards_.size() ? r.center().y : r.y + step_y_ / 2;
             const Color color = wire_of(cards_[i].at);
             c_.circle({r.right(), y}, width + 1, color);
-            c_.line({r.right(), y}, {in, y}, color, width);
+            wire({r.right(), y}, {in - kWire, y}, color, width);
             top = std::min(top, y - width / 2), bottom = std::max(bottom, y + width / 2);
         }
-        c_.line({in, top}, {in, bottom}, base_, kWire);
+        wire({in, top + kWire / 2}, {in, bottom - kWire / 2}, base_);
         const Vec2 centre{last.right() + zone * 0.56f, mid};
-        c_.line({in, mid}, centre, base_, kWire);
+        wire({in, mid}, centre, base_);
         arrow(centre, {y_.x - 4, mid}, base_);
         plus(centre, ring);
         name_wire({centre.x, mid - ring - 6}, sliced_ ? "reduce-scatter" : "all-reduce",
@@ -264,8 +268,8 @@ class MatrixChain : public MatrixPainter {
         draw_chain(other.tp);
         const Rect last = card(cards_.size() - 1);
         const Vec2 at{(last.right() + y_.x) / 2, y_.center().y};
-        c_.line({at.x - 6, at.y}, {at.x + 6, at.y}, base_, 3);
-        c_.line({at.x, at.y - 6}, {at.x, at.y + 6}, base_, 3);
+        wire({at.x - 4, at.y}, {at.x + 4, at.y}, base_, 3);
+        wire({at.x, at.y - 4}, {at.x, at.y + 4}, base_, 3);
         whole(y_);
         name_under(x_, "X", x_.w + gap_);
         name_under(a_, first_name(), a_.w);
@@ -292,21 +296,22 @@ class MatrixChain : public MatrixPainter {
 
     void draw_way(Rect room, const TpSum& s) {
         constexpr float kLead = 18;  // from X to the box, from the box to the summands
-        const float u = std::clamp((room.h - 26) / 80, 0.4f, 1.5f), w = 46 * u, h = 80 * u;
-        const float mid = room.y + (room.h - 18) / 2;
+        room = room.inset(26, 0);    // names are wider than what they name
         cards_ = matrix_stripes(m_.tp());
         const float steps = static_cast<float>(cards_.size() - 1);
         const float step = std::min(12.0f, 36 / std::max(steps, 1.0f)), rise = steps * step * 0.4f;
+        const float u = std::clamp((room.h - 22 - rise) / 80, 0.4f, 1.8f), w = 46 * u, h = 80 * u;
+        const float mid = room.y + (room.h - 18) / 2;
         const float box = std::clamp(room.w * 0.21f, 90.0f, 200.0f), ways = s.sliced ? 2.0f : 1.0f;
         const float rest = w * (2 + ways) + steps * step + box + 2 * kLead;
-        const float way = std::clamp((room.w - rest) / ways, 30.0f, 140.0f);
+        const float way = std::clamp((room.w - rest) / ways, 30.0f, 200.0f);
         float x = room.x + std::max(0.0f, (room.w - rest - way * ways) / 2);
         const auto put = [&](float wide, float high) {
             const Rect r{x, mid - high / 2, wide, high};
             x += wide;
             return r;
         };
-        const auto wire = [&](std::string_view what, double bytes) {
+        const auto send = [&](std::string_view what, double bytes) {
             arrow({x + 6, mid}, {x + way - 6, mid}, base_);
             name_wire({x + way / 2, mid - 8}, what, way + 8);
             name({x + way / 2, mid + 9}, traffic_text(bytes), ui_.style(11.5f, Tone::secondary), way);
@@ -320,7 +325,7 @@ class MatrixChain : public MatrixPainter {
             const Rect slice = put(w, h);
             draw_bands(slice);
             name_under(slice, "norm, by token", w + way * 0.9f);
-            wire("gather", s.gather_bytes);
+            send("gather", s.gather_bytes);
         }
         const Rect in = put(w, h);
         whole(in);
@@ -336,12 +341,12 @@ class MatrixChain : public MatrixPainter {
         const float first = x;
         for (std::size_t i = 0; i < cards_.size(); ++i) {
             const auto k = static_cast<float>(i);
-            draw_card({x + k * step, mid - h / 2 + k * step * 0.4f - rise / 2, w, h}, cards_[i], 1.3f);
+            draw_card({x + k * step, mid - h / 2 + k * step * 0.4f - rise / 2, w, h}, cards_[i], false);
         }
         x += w + steps * step;
         name_under({first, mid - h / 2, x - first, h + rise / 2}, number_word(m_.tp()) + " summands",
                    x - first + way);
-        wire(s.sliced ? "scatter" : "all-reduce", s.sum_bytes);
+        send(s.sliced ? "scatter" : "all-reduce", s.sum_bytes);
         const Rect out = put(w, h);
         if (s.sliced)
             draw_bands(out);

@@ -195,9 +195,10 @@ class RankPainter {
                               (k - 0.5f) * (theme_.id == ThemeId::light ? 1.1f : 1.4f));
     }
 
-    // Writes a tensor in the chosen notation; a lesson has none, and says its shape.
+    // Writes a tensor in the chosen notation; a lesson has none, and says its bytes.
     [[nodiscard]] std::string tensor_text(const LayerTensor& t) const {
-        return scene_.in_lesson ? shape_text(t) : text_of(t, state_.choice.notation, state_.shown->dp);
+        return scene_.in_lesson ? memory_text(t.bytes()) + " on each"
+                                : text_of(t, state_.choice.notation, state_.shown->dp);
     }
 
     void column(Rect at, const LayerTensor& t, bool result, std::size_t i) {
