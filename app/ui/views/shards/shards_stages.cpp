@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -87,7 +88,7 @@ class StagesPainter {
     void slices(const LoafPlace& place, LoafSolid solid, const std::vector<std::int32_t>& micro, float each);
     void figures(Rect room, std::size_t i);
     [[nodiscard]] std::string crust_words(const StageBox& b) const;
-    [[nodiscard]] std::string bread_words(std::size_t i) const;
+    [[nodiscard]] std::array<std::string, 2> bread_words(std::size_t i) const;
     // A figure of what a stage sends, and what may stand behind it, the longest first.
     struct Sent {
         std::string figure;
@@ -182,7 +183,7 @@ void StagesPainter::place(Rect room) {
     std::size_t n = loaf_.boxes.size();
     const float gap_row = loaf_.left_out > 0 ? kGapRow : 0;
     const float gap = room.h < kLeastForArrows * static_cast<float>(n) ? 5 : kTileGap;
-    const float most = n <= 4 ? std::max(kTile, room.w * 0.13f) : std::max(kLowTile, room.w * 0.07f);
+    const float most = n <= 4 ? std::max(kTile, room.w * 0.16f) : std::max(kLowTile, room.w * 0.07f);
     const auto high = [&] {
         const auto places = static_cast<float>(n);
         return std::min(most, (room.h - gap_row - gap * (places - 1)) / places);
@@ -375,22 +376,21 @@ std::string StagesPainter::crust_words(const StageBox& b) const {
     std::string out = thousands(b.layers) + " of " + plural(scene_.plan.model.layers, "layer", "layers");
     const bool table = b.copied_table || (b.embedding && scene_.plan.model.tied_embeddings);
     if (table) return out + ", and the table";
-    if (b.embedding) out += ", and the embedding";
-    if (b.head) out += ", and the head";
-    return out;
+    if (b.embedding && b.head) return out + ", embedding, head";
+    return out + (b.embedding ? ", and the embedding" : b.head ? ", and the head" : "");
 }
 
 // Returns "4 × 2.32", "1 × 2.32 and the head's logits 5.93"; while fewer are there than at the peak, what
-// they are now.
-std::string StagesPainter::bread_words(std::size_t i) const {
+// they are now. The second is shorter.
+std::array<std::string, 2> StagesPainter::bread_words(std::size_t i) const {
     const StageBox& b = loaf_.boxes[i];
     const double head = head_now(i);
     const double n = played_ ? static_cast<double>(kept_[i].size()) : b.slices;
-    std::string out = count_of(n) + " × " + gib(b.slice_bytes);
-    if (head > 0) out += " and the head’s logits " + gib(head);
     const double now = n * b.slice_bytes + head;
-    if (now < b.bread() * (1 - 1e-9)) out = "now " + gib(now) + ", " + out;
-    return out;
+    const std::string slices = (now < b.bread() * (1 - 1e-9) ? "now " + gib(now) + ", " : "") + count_of(n)
+                               + " × " + gib(b.slice_bytes);
+    if (head <= 0) return {slices, slices};
+    return {slices + " and the head’s logits " + gib(head), slices + ", logits " + gib(head)};
 }
 
 std::vector<StagesPainter::Sent> StagesPainter::wire_words(std::size_t i) const {
@@ -423,19 +423,23 @@ void StagesPainter::figures(Rect room, std::size_t i) {
     if (room.w < 150) return;
     write_whole(ui_, head, "with buffers " + gib(b.buffers), ui_.small());
     const auto wires = wire_words(i);
-    const auto line = [&](std::string_view name, const std::string& figure, const std::string& words) {
+    // Writes the longest of the wordings that has room; the last one is cut.
+    const auto line = [&](std::string_view name, const std::string& figure,
+                          std::span<const std::string> words) {
         if (room.h < 15) return;
         Rect row = room.cut_top(std::min(18.0f, room.h));
         if (!name.empty()) write_left(ui_, row, name, ui_.small(), 5);
         write_left(ui_, row, figure, bold, 7);
-        if (row.w > 20) ui_.label(row, words, ui_.small());
+        if (row.w < 20) return;
+        const std::string_view fits = wording(ui_, row.w, words, ui_.small());
+        ui_.label(row, fits.empty() ? std::string_view(words.back()) : fits, ui_.small());
     };
     const std::string crust = scene_.in_lesson ? "crust" : "state",
                       bread = scene_.in_lesson ? "bread" : "activations";
     // All tiles have the same lines: one that sends has one or two more.
     const bool low = room.h < 36 + 18 * 2;
     if (!low) {
-        line(crust, gib(b.crust()), crust_words(b));
+        line(crust, gib(b.crust()), std::array{crust_words(b)});
         line(bread, gib(b.bread()), bread_words(i));
         room.cut_top(std::min(room.h, 3.0f));
     }
@@ -444,15 +448,15 @@ void StagesPainter::figures(Rect room, std::size_t i) {
         const Rect row = room;
         c_.line({row.x, row.y + 9}, {row.x + 12, row.y + 9}, color_, 3);
         room.cut_left(17);
-        const float left = room.w - c_.text_width(figure, bold) - 8;
-        line("", figure, std::string(wording(ui_, left, words, ui_.small())));
+        line("", figure, words);
         room.x = row.x, room.w = row.w;
     }
     if (low && room.h >= 15) {
         Rect row = room.cut_top(std::min(18.0f, room.h));
         write_left(ui_, row, crust + " " + gib(b.crust()) + ", " + bread, ui_.small(), 5);
         write_left(ui_, row, gib(b.bread()), bold, 7);
-        write_whole(ui_, row, bread_words(i), ui_.small());
+        const auto words = bread_words(i);
+        c_.text_in(row, wording(ui_, row.w, words, ui_.small()), ui_.small());
     }
 }
 

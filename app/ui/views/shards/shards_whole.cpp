@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -210,7 +211,7 @@ void draw_whole_legend(Ui& ui, Rect room, const Scene& scene, const Loaf& loaf, 
 
 // ---- the names of the edges -----------------------------------------------------------------------------
 
-constexpr float kWidestLegend = 440;
+constexpr float kWidestLegend = 440, kNameApart = 12;
 constexpr float kSideName = 62, kEdgeName = 16;  // room for them left of the front and below it
 
 // Returns "16 layers", "80 layers, 10 a stripe".
@@ -255,16 +256,18 @@ void draw_seams(Ui& ui, const Whole& w, const WholeLook& look, std::int64_t laye
     const auto all = static_cast<double>(std::max<std::int64_t>(layers, 1));
     const float end = w.starts.back(), beyond = pieces.size() <= 16 ? 10 : 4;
     const Color color = ui.theme().axis[static_cast<std::size_t>(Axis::pp)];
-    constexpr std::size_t kMostSeams = 64;
     const TextStyle style = ui.style(11, Tone::secondary);
-    // Close cuts are thin.
+    // Close cuts are thin; of those that would lie closer still, some are drawn.
+    constexpr float kLeastApart = 4;
     const float apart = p.scale.h / static_cast<float>(std::max<std::size_t>(pieces.size(), 1));
     const float width = apart >= 10 ? 2.0f : apart >= 5 ? 1.2f : 0.7f;
-    float named = -1e6f;
-    for (std::size_t i = 0; i < pieces.size() && pieces.size() <= kMostSeams; ++i) {
+    float drawn = p.point(0, 0, 0).y, named = -1e6f;
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
         const double top = static_cast<double>(pieces[i].begin) / all,
                      bottom = static_cast<double>(pieces[i].end) / all;
-        if (i > 0) {
+        if (const float y = p.point(0, top, 0).y;
+            i > 0 && (apart >= kLeastApart || y - drawn >= kLeastApart)) {
+            drawn = y;
             const Vec2 at = p.point(0, top, 0), back = p.point(1, top, end);
             c.line({at.x - beyond, at.y}, p.point(1, top, 0), color, width);
             c.line(p.point(1, top, 0), {back.x + beyond * kLoafAcross, back.y - beyond * kLoafUp}, color,
@@ -272,7 +275,12 @@ void draw_seams(Ui& ui, const Whole& w, const WholeLook& look, std::int64_t laye
         }
         const bool bright = pieces[i].stage == look.highlighted;
         const float middle = p.point(0, (top + bottom) / 2, 0).y;
-        if (pieces[i].layers() > 0 && (bright || middle - named >= 12)) {
+        const auto covers = [&](const StagePiece& o) {  // a piece that stands out has its name first
+            const double at = static_cast<double>(o.begin + o.end) / (2 * all);
+            return o.stage == look.highlighted && std::abs(p.point(0, at, 0).y - middle) < kNameApart;
+        };
+        if (pieces[i].layers() > 0 && middle - named >= kNameApart
+            && (bright || std::none_of(pieces.begin(), pieces.end(), covers))) {
             const std::string words = thousands(pieces[i].begin)
                                       + (pieces[i].layers() > 1 ? "–" + thousands(pieces[i].end - 1) : "");
             c.text_in({p.at.x - kSideName, middle - 7, kSideName - 14, 14}, words,
