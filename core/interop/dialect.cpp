@@ -42,7 +42,14 @@ std::optional<std::int64_t> count_of(std::string_view value) {
                                                                        : std::nullopt;
 }
 
-// "*": any value that is not off; "*x": one that has x in it; "*/x": behind its last slash; ">1",
+bool same_word(std::string_view a, std::string_view b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
+        return std::tolower(static_cast<unsigned char>(x)) == std::tolower(static_cast<unsigned char>(y));
+    });
+}
+
+// "~x": x in small or large letters; "*": any value that is not off; "*x": one that has x in it; "*/x":
+// behind its last slash; ">1",
 // "</layout/tp": a whole number above that, or below another setting's; null: no such setting.
 bool fits(const json& wanted, const Setting* found, const ByKey& all) {
     if (wanted.is_array())
@@ -55,6 +62,7 @@ bool fits(const json& wanted, const Setting* found, const ByKey& all) {
         const Setting* other = in(all, text.substr(1));
         return n && other && *n < parse_integer(other->value).value_or(0);
     }
+    if (text.starts_with("~")) return same_word(found->value, text.substr(1));
     if (text == "*") return !found->stated || !is_off(found->value);
     if (text.starts_with("*/"))
         return found->value.find(text.substr(2), found->value.rfind('/') + 1) != std::string::npos;
@@ -143,7 +151,9 @@ std::string Dialect::key_of(const std::string& written) const {
     }
     const std::string leaf = name.substr(name.rfind('.') + 1);
     // A name that only the reader has for a setting means another one in a text: `submit.py --gpus 8`.
-    for (const char* own : {"model", "gpus", "nodes", "gpus_per_node", "accumulation", "batch_per_gpu"})
+    for (const char* own :
+         {"model", "gpus", "nodes", "gpus_per_node", "accumulation", "batch_per_gpu", "stored",
+          "usual_stored", "optimizer_name", "kept_gradients", "upcast", "engine_copy"})
         if (of_fields() && name == own) return written + " of the text";
     if (of_fields() && name.starts_with("/")) return "the text's " + written;  // it is no field of a plan
     if (of_fields()) return leaves_.contains(leaf) ? leaf : name;
@@ -155,7 +165,7 @@ std::string Dialect::key_of(const std::string& written) const {
 
 void Dialect::complete(std::vector<Setting>& settings) {
     ByKey all;
-    for (const Setting& s : settings) all[key_of(s.name)] = s;
+    for (const Setting& s : settings) all[s.key.empty() ? key_of(s.name) : s.key] = s;
     const auto add = [&](const std::string& target, Setting s) {
         if (in(all, target)) return false;
         s.key = target;
@@ -209,7 +219,9 @@ void Dialect::complete(std::vector<Setting>& settings) {
 
 void Dialect::mark(SettingsSheet& sheet) const {
     for (const Finding& f : findings_)
-        if (f.severity == Severity::error)
+        if (quiet_.contains(f.code))
+            continue;
+        else if (f.severity == Severity::error)
             sheet.refusal(f.code, f.who, f.words);
         else
             sheet.problem(f.severity, f.code, f.words);

@@ -45,6 +45,8 @@ class Dialect {
     void complete(std::vector<Setting>& settings);
     // Marks the settings that rules took as mapped to what they gave, and those of other roles.
     void mark(SettingsSheet& sheet) const;
+    // Its rules say nothing of this code: what they would say was answered.
+    void silence(const std::string& code) { quiet_.insert(code); }
     // True: its names are fields of the plan.
     [[nodiscard]] bool of_fields() const { return data_.value("fields", false); }
     [[nodiscard]] const nlohmann::json& data() const { return data_; }
@@ -59,6 +61,7 @@ class Dialect {
     };
     nlohmann::json data_;
     std::set<std::string> leaves_;  // last words of names that are known to change nothing, or not to be held
+    std::set<std::string> quiet_;   // codes of findings that are not said
     std::vector<Used> used_;
     std::vector<Finding> findings_;  // of rules
     std::vector<std::string> off_;   // sections that are switched off

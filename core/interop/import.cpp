@@ -3,12 +3,15 @@
 #include "core/base/files.h"
 #include "core/base/json_reader.h"
 #include "core/base/text.h"
+#include "core/interop/beside.h"
 #include "core/interop/dialect.h"
+#include "core/interop/guess.h"
 #include "core/interop/megatron.h"
 #include "core/interop/script/settings.h"
 #include "core/interop/script/shell_script.h"
 #include "core/io/hf_families.h"
 #include "core/io/plan_json.h"
+#include "core/memory/state_words.h"
 #include "core/plan/names.h"
 #include "core/rules/rules.h"
 
@@ -76,7 +79,22 @@ bool is_model_part(std::string_view pointer) {
 
 // ---- whose settings these are ---------------------------------------------------------------------------
 
-const Tool& tool_of(const ImportRequest& r) {
+// Says why no tool is recognized: another one is, the text cannot be read at all, or its words are of none.
+[[noreturn]] void fail_unknown(const ImportRequest& r, const Presets& presets) {
+    const auto name = [](const Tool* t) { return std::string(t->name); };
+    const std::vector<const Tool*> near = nearest_tools(r.text, presets);
+    const std::string nearest =
+        near.empty() ? "" : "; the nearest by its words: " + join(near, ", ", name) + " (--from)";
+    if (const std::string other = unread_tool(r.text); !other.empty())
+        fail(r, "these are settings of " + other + ", which is not read" + nearest);
+    const bool yaml = !is_script(r.text) && has(r.text, ":") && !has_line(r.text, "import ")
+                      && !has_line(r.text, "def ") && !has_line(r.text, "[");
+    if (yaml) (void)read_yaml(r.text, r.path);  // it says the line where it cannot
+    fail(r,
+         "no framework's settings are known by this text" + nearest + "; `pentamesh import --help` says all");
+}
+
+const Tool& tool_of(const ImportRequest& r, const Presets& presets) {
     const auto name = [](const Tool* t) { return t->name; };
     if (!r.tool.empty()) {
         const Tool* tool = tool_called(r.tool);
@@ -85,9 +103,7 @@ const Tool& tool_of(const ImportRequest& r) {
                     "no tool is called " + r.tool + "; known: " + join(read_tools(), ", ", name));
     }
     const std::vector<const Tool*> fits = guess_tools(r.text);
-    if (fits.empty())
-        fail(r, "no framework's settings are known by this text; say which with --from: "
-                    + join(read_tools(), ", ", name));
+    if (fits.empty() || !unread_tool(r.text).empty()) fail_unknown(r, presets);
     if (fits.size() > 1) fail(r, "this may be " + join(fits, " and ", name) + ": say which with --from");
     return *fits.front();
 }
@@ -115,12 +131,38 @@ TextForm form_of(std::string_view text, const Tool& tool, const Dialect* dialect
         return is_script(text) ? TextForm::script : TextForm::yaml;
     }
     if (is_argument_log(text)) return TextForm::argument_log;
+    if (!script && any_line({"_target_:"}) && !any_line({"import ", "from "})) return TextForm::yaml;
     if (tool.reader == Reader::torchtitan && any_line({"[parallelism]", "[training]", "[model]"}))
         return TextForm::toml;
     if (tool.reader != Reader::megatron && !script
         && (any_line({"import ", "from ", "def ", "cfg.", "recipe."}) || has(text, "ParallelismConfig(")))
         return TextForm::python;
     return any_line({"MODEL_ARGS:", "model:", "trainer:"}) ? TextForm::yaml : TextForm::script;
+}
+
+// Reads the recipe that a YAML names by its Python path, as Hydra makes it, and the file's own settings
+// behind it. Returns false where it names none.
+bool read_named_recipe(const TextRequest& yaml, SettingsText& out) {
+    std::string path;
+    for (const Setting& s : out.settings)
+        if (leaf_key(s.name) == "_target_" && has(s.value, ".recipes.") && path.empty()) path = s.value;
+    const std::size_t dot = path.rfind('.');
+    if (path.empty()) return false;
+    const std::string module = path.substr(0, dot), function = path.substr(dot + 1);
+    constexpr std::string_view kNemo = "nemo.collections.";  // llm.recipes.llama3_8b.pretrain_recipe
+    std::string text = "from " + module + " import " + function + "\ncfg = " + function + "()\n";
+    if (module.starts_with(kNemo))
+        text = "recipe = llm." + module.substr(module.rfind('.') + 1) + "." + function + "()\n";
+    TextRequest python = yaml;
+    python.text = text;
+    python.recipe.clear();
+    SettingsText made = read_text(TextForm::python, python);
+    for (Setting& s : out.settings)
+        if (leaf_key(s.name) != "_target_") made.settings.push_back(std::move(s));
+    out = std::move(made);
+    out.recipes.clear();
+    out.recipe.clear();
+    return true;
 }
 
 SettingsText read_settings(const ImportRequest& r, const Presets& presets, const Tool& tool,
@@ -131,6 +173,11 @@ SettingsText read_settings(const ImportRequest& r, const Presets& presets, const
         text.given[v.substr(0, v.find('='))] = v.substr(std::min(v.find('='), v.size() - 1) + 1);
     text.other = r.other;
     if (tool.reader == Reader::model) return {};  // it is read as a whole
+    const bool program =
+        (has_line(r.text, "import ") || has_line(r.text, "from ")) && has_line(r.text, "def ");
+    if (tool.reader == Reader::megatron && program && !shell::begins_as_script(without_blanks(r.text)))
+        fail(r, "it is a Python program: the script that starts it holds the settings of "
+                    + std::string(tool.called.empty() ? tool.name : tool.called));
     const TextForm form = form_of(r.text, tool, dialect);
     if (form == TextForm::python) {
         // Recipes that others start from; those of a checkout around the text come first.
@@ -146,6 +193,12 @@ SettingsText read_settings(const ImportRequest& r, const Presets& presets, const
     if (tool.reader == Reader::megatron)
         text.is_switch = [&known](std::string_view key) { return known.is_switch(key); };
     SettingsText out = read_text(form, text);
+    if (form == TextForm::yaml && tool.reader == Reader::bridge && !dialect) {
+        text.known_functions =
+            try_read_file(presets.root() / "frameworks" / (std::string(tool.name) + "_recipes.py"))
+                .value_or("");
+        (void)read_named_recipe(text, out);
+    }
     const bool open = out.recipe.empty() && out.recipes.size() > 1;
     if (out.settings.empty() && !open) fail(r, "it holds no settings");
     if (out.settings.size() > kMostSettings)
@@ -268,6 +321,13 @@ void check_plan(const ImportRequest& r, const Tool& tool, const Plan& plan, Sett
     }
 }
 
+// Says what a parameter takes, where the text says in which types it is kept.
+void say_states(const PlanDraft& draft, const Plan& plan, SettingsSheet& sheet) {
+    const std::string who = draft.optimizer_called;
+    sheet.problem(Severity::info, "state-types", state_words(plan.training),
+                  who.empty() || who == "the engine" ? "" : " (" + who + ")", ".");
+}
+
 std::optional<Plan> make_plan(const ImportRequest& r, const Presets& presets, const Tool& tool,
                               const PlanDraft& draft, SettingsSheet& sheet) {
     nlohmann::json plan = {
@@ -313,6 +373,7 @@ std::optional<Plan> make_plan(const ImportRequest& r, const Presets& presets, co
     if (!said && out->model.positions == Positions::learned
         && out->model.max_positions < out->training.sequence_length)
         out->training.sequence_length = out->model.max_positions;
+    if (draft.states_read) say_states(draft, *out, sheet);
     check_plan(r, tool, *out, sheet);
     return out;
 }
@@ -330,19 +391,85 @@ void say_language_only(const SettingLists& lists, std::string_view recipe, const
                       "model, so parameters and memory are less than the whole model's.");
 }
 
+// Puts what follows from the launcher and from files next to the text among the settings, where the tool
+// reads fields. Of the others only Megatron-DeepSpeed has a setting for it.
+void hand_on(const Beside& beside, const Tool& tool, Dialect* dialect, SettingsText& text) {
+    const bool fields = tool.reader == Reader::fields;
+    std::set<std::string> said;
+    for (const Setting& s : text.settings)
+        said.insert(dialect ? dialect->key_of(s.name) : flag_or_leaf(s.name));
+    for (Setting s : beside.fields) {
+        if (!fields && s.key != "/layout/zero") continue;
+        if (!fields) s.key = "zero_stage";
+        if (!said.contains(s.key)) text.settings.push_back(std::move(s));
+    }
+    if (!dialect || beside.files.empty()) return;
+    for (const char* code : {"file-by-name", "not-read", "launcher-file"}) dialect->silence(code);
+}
+
+// Returns the 256 of "mixtral-256gpus.yaml"; 0: the name says none.
+std::int64_t gpus_in_name(std::string_view path) {
+    const std::string_view name = path.substr(path.rfind('/') + 1);
+    for (std::size_t at = name.find("gpu"); at != std::string_view::npos; at = name.find("gpu", at + 1)) {
+        std::size_t begin = at;
+        while (begin > 0 && name[begin - 1] >= '0' && name[begin - 1] <= '9') --begin;
+        const auto n = parse_integer(name.substr(begin, at - begin));
+        if (n && *n > 0 && *n <= (1 << 20)) return *n;
+    }
+    return 0;
+}
+
+// Tells the sheet what the user sets by --set, so that it heals a setting that cannot be read.
+void put_given(const ImportRequest& r, SettingsSheet& sheet) {
+    for (const std::string& set : r.sets) {
+        const std::size_t equals = set.find('=');
+        if (equals == std::string::npos) continue;
+        std::string pointer = set.substr(0, equals);
+        if (!pointer.starts_with("/")) {
+            std::replace(pointer.begin(), pointer.end(), '.', '/');
+            pointer.insert(pointer.begin(), '/');
+        }
+        sheet.given[pointer] = set.substr(equals + 1);
+    }
+}
+
+// A plan of nothing that the text says is no plan of it.
+void refuse_if_nothing_read(const ImportRequest& r, const Tool& tool, const SettingsText& text,
+                            const SettingLists& lists, SettingsSheet& sheet) {
+    const auto bears = [](const Listed& l) { return l.path != "/cluster/gpus"; };
+    if (tool.reader == Reader::model || sheet.failed()
+        || std::any_of(lists.mapped.begin(), lists.mapped.end(), bears))
+        return;
+    const bool script = text.launch.has_value();
+    const bool python = !script && form_of(r.text, tool, nullptr) == TextForm::python;
+    sheet.error("nothing-read", "No setting of the text stands in a plan: it is ",
+                python ? "a Python program that takes its settings from elsewhere; the recipe or the command "
+                         "that starts it can be read"
+                : script ? "a script whose command has none; the file or the variables that it takes them "
+                           "from can be read (--var on the command line)"
+                         : "a file of other things; the tool's own settings can be read",
+                ".");
+}
+
 }  // namespace
 
 Import import_settings(const ImportRequest& request, const Presets& presets) {
     if (request.text.size() > kMostBytes)
         fail(request, "is larger than 10 MiB, the most that is read as settings");
     // Whose settings these are, and what is known of them.
-    const Tool& tool = tool_of(request);
+    const Tool& tool = tool_of(request, presets);
     const KnownSettings known(tool.name, presets);
     std::optional<Dialect> dialect;
     if (tool.dialect) dialect.emplace(tool.name, presets);
     Dialect* const named = dialect ? &*dialect : nullptr;
     PlanDraft draft;
     draft.gpus = request.gpus;
+    draft.gpus_of_name = gpus_in_name(request.path);
+    for (const std::string& set : request.sets)
+        for (const std::string_view field : {"cluster.gpus=", "/cluster/gpus="})
+            if (set.starts_with(field) && draft.gpus == 0)
+                draft.gpus = std::clamp<std::int64_t>(parse_integer(set.substr(field.size())).value_or(0), 0,
+                                                      std::int64_t{1} << 20);
     take_users_model(request, presets, draft);
 
     // The text becomes settings in order.
@@ -371,10 +498,21 @@ Import import_settings(const ImportRequest& request, const Presets& presets) {
         draft.named_cluster = name.cluster;
     }
 
+    // The launcher's words and files that are named say more.
+    Beside beside;
+    if (tool.reader != Reader::model) {
+        beside = read_beside(request, presets, text);
+        hand_on(beside, tool, named, text);
+    }
+
     // A reader takes settings into the draft of a plan; the sheet keeps what became of each.
     const Launch* const launch = text.launch ? &*text.launch : nullptr;
     SettingsSheet sheet = tool.reader == Reader::model ? read_config(request, draft)
                                                        : make_sheet(request, text, tool, named, known);
+    put_given(request, sheet);
+    if (launch && request.gpus > 0 && launch->gpus > 0 && launch->gpus != request.gpus)
+        sheet.problem(Severity::warning, "gpus-said", "The text says ", launch->gpus, " GPUs: ", request.gpus,
+                      " stand in the plan, as they are given.");
     if (draft.own_model && tool.reader != Reader::model) draft.model["layers"] = draft.own_model->layers;
     // The model that a setting names, where the text does not say its sizes.
     const std::string named_by = named ? named->data().value("model_name", "") : "";
@@ -395,9 +533,13 @@ Import import_settings(const ImportRequest& request, const Presets& presets) {
     if (sheet.failed()) leave_unread(sheet, tool, known);
     sort_rest(sheet, known);
 
+    for (ImportProblem& p : beside.problems) sheet.problems.push_back(std::move(p));
+    out.settings = std::move(beside.lists);
+    sheet.lists(out.settings);
+    refuse_if_nothing_read(request, tool, text, out.settings, sheet);
+
     // The draft becomes a plan, whose own problems are added.
     if (!sheet.failed()) out.plan = make_plan(request, presets, tool, draft, sheet);
-    sheet.lists(out.settings);
     say_language_only(out.settings, out.recipe, presets, sheet);
     out.problems = std::move(sheet.problems);
     return out;
@@ -429,12 +571,19 @@ void know_layers(PlanDraft& draft, const Presets& presets) {
 
 void ask_for_gpus(SettingsSheet& sheet, PlanDraft& draft, std::int64_t fewest) {
     if (draft.gpus > 0) return;
-    draft.gpus = std::max<std::int64_t>(fewest, 1);
+    const std::int64_t node = std::max<std::int64_t>(draft.gpus_per_node, 1);
+    draft.gpus = (std::max<std::int64_t>(fewest, 1) + node - 1) / node * node;
+    const std::string named =
+        draft.gpus_of_name > 0 ? plain(" The file's name says ", draft.gpus_of_name, ".") : std::string();
+    const std::string what =
+        draft.gpus_per_node > 0 ? plain("The text says ", node,
+                                        " GPUs (gpus) of a node and not how many "
+                                        "nodes (trainer.num_nodes, the launcher) the job has: ")
+                                : std::string("The text does not say how many GPUs (gpus) the job runs on: ");
     sheet.ask(Asked::gpus, Severity::warning, "gpus-missing",
-              plain("The text does not say how many GPUs (gpus) the job runs on: ", draft.gpus,
-                    ", the fewest that this layout needs, stand in for them. Say how many there are "
-                    "(--gpus on the command line)."),
-              {{"/cluster/gpus", draft.gpus}});
+              plain(what, draft.gpus, ", the fewest that this layout needs, stand in for them.", named,
+                    " Say how many there are (--gpus on the command line)."),
+              {{"/cluster/gpus", draft.gpus_of_name > 0 ? draft.gpus_of_name : draft.gpus}});
 }
 
 void ask_for_vocab(SettingsSheet& sheet, nlohmann::json& model, const std::string& more) {
@@ -475,6 +624,7 @@ void read_megatron(SettingsSheet& sheet, PlanDraft& draft, const Presets& preset
         sheet.ask(Asked::gpus, Severity::warning, "gpus-unknown",
                   plain("The number of GPUs (gpus) is not known: ", launch->gpus_unknown));
     know_layers(draft, presets);
+    refuse_other_words(sheet);
     read_megatron_model(sheet, draft, dialect);
     read_megatron_training(sheet, draft, dialect);
     read_megatron_layout(sheet, draft, dialect);

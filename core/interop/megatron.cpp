@@ -56,6 +56,19 @@ void refuse_misspelt(SettingsSheet& s, const KnownSettings& known) {
                   " only it was looked whether one is misspelled.");
 }
 
+void refuse_other_words(SettingsSheet& s) {
+    if (s.printed) return;  // Megatron took them
+    for (const auto& [key, choices] : words("megatron_choices").items()) {
+        const Setting* said = s.last(key);
+        if (!said || !said->unknown.empty() || says_nothing(said->value)) continue;
+        if (std::none_of(choices.begin(), choices.end(),
+                         [&](const auto& one) { return word_of(one) == said->value; }))
+            s.error("word-not-allowed", said->name, ": ", shown_text(said->value),
+                    " is not among its words: ",
+                    join(choices, ", ", [](const auto& one) { return std::string(word_of(one)); }));
+    }
+}
+
 namespace {
 
 // Reads "2,4", "[2, 4]": whole numbers between anything else.
@@ -567,14 +580,11 @@ void read_world(SettingsSheet& s, PlanDraft& d, const Launch* launch) {
     const auto of_node = s.integer("gpus_per_node", "/cluster/gpus");
     d.gpus_per_node = devices.value_or(per_node.value_or(of_node.value_or(0)));
     if (d.gpus > 0) return;
-    std::int64_t fewest = 1;
-    for (const char* key :
-         {"tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size"})
-        fewest *= std::clamp<std::int64_t>(parse_integer(s.value_of(key)).value_or(1), 1, 1 << 16);
+    // Without the number of nodes nobody says how many there are: the launcher gives them (ask_for_gpus).
     if (total)
         d.gpus = *total;
-    else if (d.gpus_per_node > 0 && (nodes || fewest <= d.gpus_per_node))  // else nobody says how many nodes
-        d.gpus = d.gpus_per_node * nodes.value_or(1);
+    else if (d.gpus_per_node > 0 && nodes)
+        d.gpus = d.gpus_per_node * *nodes;
     else if (launch)
         d.gpus = launch->gpus;
 }

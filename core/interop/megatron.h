@@ -25,6 +25,8 @@ void read_megatron_model(SettingsSheet& sheet, PlanDraft& draft, const MegatronD
 void read_megatron_training(SettingsSheet& sheet, PlanDraft& draft, const MegatronDialect& dialect);
 // It needs draft.gpus. Adds an error where Megatron itself would refuse.
 void read_megatron_layout(SettingsSheet& sheet, PlanDraft& draft, const MegatronDialect& dialect);
+// Adds an error for each word that Megatron's flag does not take.
+void refuse_other_words(SettingsSheet& sheet);
 // Adds an error for each flag that Megatron does not have and that is a letter or two, or a missing word,
 // away from one that is read.
 void refuse_misspelt(SettingsSheet& sheet, const KnownSettings& known);

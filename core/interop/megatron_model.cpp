@@ -2,6 +2,7 @@
 #include "core/interop/import.h"
 #include "core/interop/megatron.h"
 #include "core/interop/script/settings.h"
+#include "core/interop/state_types.h"
 #include "core/plan/names.h"
 #include "core/plan/plan_fields.h"
 
@@ -34,6 +35,12 @@ class ModelReader {
         if (const auto n = s_.integer(key, std::string("/model/") + field)) m_[field] = *n;
     }
     void need(const char* key, const char* field) {
+        for (const char* held : {"use_checkpoint_args", "use_mp_args_from_checkpoint_args"})
+            if (require_ && !m_.contains(field) && s_.has(held)) {
+                require_ = false;
+                s_.ask(Asked::model, Severity::error, "model-in-checkpoint",
+                       plain(s_.written(held), ": the model stands in the checkpoint: give it with --model"));
+            }
         if (require_ && !m_.contains(field))
             s_.error("setting-missing", "--", dashed(key), " is missing: Megatron asks for it");
     }
@@ -198,7 +205,9 @@ class ModelReader {
     void vocabulary() {
         for (const char* key : {"padded_vocab_size", "override_vocab_size"})  // the second of NeMo 1
             if (!m_.contains("vocab") && s_.has(key)) put(key, "vocab");
-        if (m_.contains("vocab") || !whole_) {
+        // A model that the user names says the vocabulary where the text does not.
+        const bool named = !d_.model_preset.empty() || d_.own_model;
+        if (m_.contains("vocab") || !whole_ || named) {
             if (s_.has("make_vocab_size_divisible_by"))
                 s_.problem(Severity::info, "vocab-multiple", s_.written("make_vocab_size_divisible_by"),
                            " pads the vocabulary to a multiple of itself times tp; it stands at"
@@ -345,12 +354,6 @@ void read_megatron_model(SettingsSheet& sheet, PlanDraft& draft, const MegatronD
 }
 
 namespace {
-
-// Turns "torch.bfloat16", "bf16", "fp32" into a plan's name; empty for an unknown type.
-std::string dtype_name(std::string_view text) {
-    const std::size_t dot = text.rfind('.');
-    return words("dtypes").value(std::string(text.substr(dot + 1)), "");
-}
 
 // delayed and current scaling have one scale a tensor; subchannel: NeMo's name of blocks.
 std::string recipe_name(std::string_view word) {

@@ -7,6 +7,7 @@
 #include "core/interop/dialect.h"
 #include "core/interop/import.h"
 #include "core/interop/script/settings.h"
+#include "core/interop/state_types.h"
 
 #include <algorithm>
 #include <cmath>
@@ -71,10 +72,44 @@ void SettingsSheet::refuse(const Setting& s, const std::string& allowed) {
     error("setting-not-allowed", s.name, ": found ", shown_text(s.value), ", must be ", allowed, place);
 }
 
+namespace {
+
+// Returns true for a word that leaves the number to the machine or to the user: "gpu", "auto", "<GPUS>".
+bool leaves_open(std::string_view value) {
+    static constexpr std::string_view kWords[] = {"gpu", "auto", "cuda", "all", "-1", "???", "TBD", "xxx"};
+    return std::find(std::begin(kWords), std::end(kWords), value) != std::end(kWords)
+           || (value.starts_with("<") && value.ends_with(">")) || value.starts_with("{{")
+           || value.starts_with("YOUR") || value.starts_with("your_");
+}
+
+}  // namespace
+
+bool SettingsSheet::heal(std::string_view key, std::string_view path) {
+    const auto value = given.find(path);
+    const auto found = at_.find(std::string(key));
+    if (value == given.end() || found == at_.end()) return false;
+    Setting& s = rows_[keys_[found->second].last].setting;
+    s.value = value->second;
+    s.unknown.clear();
+    s.stated = true;
+    return true;
+}
+
 const Setting* SettingsSheet::read(std::string_view key, std::string_view path) {
     const Setting* s = last(key);
     if (!s) return nullptr;
     mark(key, State::mapped, path, {});
+    if (path == "/cluster/gpus" && (leaves_open(s->value) || !s->unknown.empty())) return nullptr;
+    const bool placeholder =
+        s->unknown.empty() && !s->quoted && (s->value == "???" || s->value.starts_with("{{"));
+    if ((!s->unknown.empty() || placeholder) && heal(key, path)) return last(key);
+    if (placeholder) {
+        ask(Asked::value, Severity::error, "unknown-value",
+            s->name + " has " + s->value + " in its place: set " + std::string(path)
+                + " (--set on the command " + "line; " + words_of(s->at) + ")");
+        problems.back().name = s->name;
+        return nullptr;
+    }
     if (!s->unknown.empty()) {
         ask(Asked::value, Severity::error, "unknown-value",
             s->name + " is set from " + s->unknown
@@ -90,7 +125,8 @@ std::optional<std::int64_t> SettingsSheet::integer(std::string_view key, std::st
                                                    std::int64_t least, std::int64_t most) {
     const Setting* s = read(key, path);
     if (!s) return std::nullopt;
-    const auto n = parse_integer(s->value);
+    auto n = parse_integer(s->value);
+    if (!n && heal(key, path)) n = parse_integer(last(key)->value);
     if (n && *n >= least && *n <= most) return n;
     refuse(*s, "a whole number from " + std::to_string(least) + " to " + std::to_string(most));
     return std::nullopt;
@@ -359,7 +395,9 @@ class FieldReader {
     void read(const Presets& presets, const Launch* launch) {
         model(presets);
         take();
-        if (d_.model.contains("hidden") && !d_.model.contains("vocab")) ask_for_vocab(s_, d_.model, "");
+        const bool named = !d_.model_preset.empty() || d_.own_model;
+        if (d_.model.contains("hidden") && !d_.model.contains("vocab") && !named)
+            ask_for_vocab(s_, d_.model, "");
         world(launch);
         if (s_.failed()) return;
         split(presets);
@@ -402,6 +440,7 @@ class FieldReader {
                 continue;
             place_of(d_, key) = value;
         }
+        read_state_types(s_, d_);
         // Without mixed precision the weights are in the type of the products, and are their own master copy.
         json& t = d_.training;
         if (t.value("compute", json()) == "fp32")
@@ -412,10 +451,16 @@ class FieldReader {
     void world(const Launch* launch) {
         const auto all = s_.integer("gpus", "/cluster/gpus"), nodes = s_.integer("nodes", "/cluster/gpus"),
                    each = s_.integer("gpus_per_node", "/cluster/gpus");
+        const bool given = d_.gpus > 0;
         if (d_.gpus == 0 && launch) d_.gpus = launch->gpus;
         const auto times = [](std::int64_t a, std::int64_t b) { return b > kMost / a ? kMost : a * b; };
         const auto degree = [](std::int64_t n) { return std::clamp<std::int64_t>(n, 1, kMost); };
         if (d_.gpus == 0) d_.gpus = all.value_or(each ? times(degree(*each), degree(nodes.value_or(1))) : 0);
+        const auto stands = [&](const char* key) { return s_.last(key) && s_.last(key)->key.empty(); };
+        const std::int64_t named = each ? times(degree(*each), degree(nodes.value_or(1))) : 0;
+        if (given && !all && stands("gpus_per_node") && named != d_.gpus)
+            s_.problem(Severity::warning, "gpus-said", "The text says ", named, " GPUs: ", d_.gpus,
+                       " stand in the plan, as they are given.");
         const auto at = [&](const char* axis) {
             const auto it = d_.layout.find(axis);
             const bool whole = it != d_.layout.end() && it->is_number_integer();

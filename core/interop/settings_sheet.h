@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -124,6 +125,8 @@ class SettingsSheet {
     void lists(SettingLists& to) const;
 
     std::vector<ImportProblem> problems;
+    std::map<std::string, std::string, std::less<>>
+        given{};  // fields that the user sets: "/layout/tp" to "4"
     std::string unread;
     bool printed = false;  // by the framework itself: no name in it is misspelled
 
@@ -143,6 +146,9 @@ class SettingsSheet {
     void mark(std::string_view key, State state, std::string_view path, std::string_view why);
     [[nodiscard]] const Setting* read(std::string_view key, std::string_view path);
     void refuse(const Setting& s, const std::string& allowed);
+    // Puts the user's value of a field in the place of one that cannot be read. Returns false: the user set
+    // none.
+    bool heal(std::string_view key, std::string_view path);
     ImportProblem& add_refusal(const std::string& code, std::string_view who, const std::string& what);
 
     std::vector<Row> rows_;
@@ -169,7 +175,10 @@ struct PlanDraft {
     std::optional<Model> own_model{};  // the user's, whole, in place of the text's
     std::string named_model;           // a preset's id, by the recipe's name: where the text says no model
     std::string named_cluster;         // the same: where the user says no cluster
+    std::int64_t gpus_of_name = 0;     // that the file's name says; 0: it says none
     std::string other_model;           // the text's name of a model that no preset has
+    std::string optimizer_called;      // who updates the parameters, as the text names it
+    bool states_read = false;          // the text says in which types they are kept (state_types.h)
 };
 
 // Holds what the name of a recipe says: "llama3_70b_pretrain_64gpu_gb200_bf16_config".

@@ -1,6 +1,7 @@
 #include "core/interop/tools.h"
 
 #include "core/interop/export.h"
+#include "core/interop/guess.h"
 #include "core/interop/script/read_text.h"
 #include "core/interop/script/settings.h"
 #include "core/plan/names.h"
@@ -119,17 +120,19 @@ const Tool* tool_for(Software software) {
     return it == tools().end() ? nullptr : &*it;
 }
 
+bool has_marks(std::string_view text, const std::vector<std::vector<std::string_view>>& groups) {
+    return std::any_of(groups.begin(), groups.end(), [&](const auto& group) {
+        return std::all_of(group.begin(), group.end(),
+                           [&](std::string_view mark) { return has_mark(text, mark); });
+    });
+}
+
 std::vector<const Tool*> guess_tools(std::string_view text) {
     const bool json = without_blanks(text).starts_with("{");
     std::vector<const Tool*> fits;
     for (const auto& row : words("tools")) {
         const Tool& tool = *tool_called(word_of(row["tool"]));
-        const bool fit = tool.json.value_or(json) == json
-                         && std::any_of(tool.marks.begin(), tool.marks.end(), [&](const auto& group) {
-                                return std::all_of(group.begin(), group.end(), [&](std::string_view mark) {
-                                    return has_mark(text, mark);
-                                });
-                            });
+        const bool fit = tool.json.value_or(json) == json && has_marks(text, tool.marks);
         // Bridge's texts have Megatron's names too.
         if (fit && (fits.empty() || tool.or_another)) fits.push_back(&tool);
         if (fit && !tool.or_another) break;

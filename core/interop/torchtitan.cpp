@@ -3,6 +3,7 @@
 #include "core/base/text.h"
 #include "core/interop/import.h"
 #include "core/interop/script/settings.h"
+#include "core/interop/state_types.h"
 #include "core/pipeline/schedules/schedule.h"
 #include "core/plan/names.h"
 
@@ -66,11 +67,21 @@ class ClassReader {
         }
         if (d_.model_preset.empty() && !name.empty())
             d_.model_preset = preset_for(presets_, name + " " + flavor);
+        if (d_.model_preset.empty() && !flavor.empty()) d_.model_preset = shipped(name, flavor);
         if (d_.model_preset.empty() && name.empty()) d_.model_preset = d_.named_model;
         if (!d_.model_preset.empty() && presets_.has(PresetKind::model, d_.model_preset))
             layers_ = presets_.model(d_.model_preset).layers;
         else if (const auto own = d_.model.find("layers"); own != d_.model.end() && own->is_number_integer())
             layers_ = own->get<std::int64_t>();  // of a model that is given in a file
+    }
+
+    // Returns the preset of a family's flavour, as torchtitan's own table has it; empty: none has its shape.
+    [[nodiscard]] std::string shipped(std::string_view family, std::string_view flavour) const {
+        for (const auto& [id, row] : words("torchtitan_flavours").items())
+            if (word_of(row[0]) == family && same_letters(word_of(row[1]), flavour)
+                && presets_.has(PresetKind::model, id))
+                return id;
+        return {};
     }
 
     // model_registry("70B") names the model; the assets are its tokenizer's, whose folder names the family.
@@ -123,8 +134,8 @@ class ClassReader {
 
     void precision() {
         d_.training["compute"] = "bf16";
-        d_.training["gradients"] = "fp32";
         take_fields(s_, d_, known_, "/training");
+        states();
         // TOML names converters, Python makes them: [Float8LinearConverter.Config()].
         const std::string converters = s_.text("converters", "/training/compute").value_or("");
         const auto made = [&](const std::string& call) {
@@ -146,6 +157,26 @@ class ClassReader {
         if (l_["zero"] != 3)
             return s_.cannot_hold("enable_cpu_offload", "the plan offloads parameters only at ZeRO-3");
         d_.training["offload"] = {{"parameters", 1.0}, {"optimizer", 1.0}};
+    }
+
+    // config/configs.py: training.dtype is the type that weights are stored in, fp32 where it is not said;
+    // mixed precision casts what is gathered.
+    void states() {
+        if (const std::string reduced = s_.value_of("mixed_precision_reduce"); reduced == "bfloat16")
+            s_.cannot_hold("mixed_precision_reduce",
+                           "gradients are sent in it and kept in the type of the weights: the plan has one "
+                           "type for both (/training/gradients)");
+        else
+            s_.map("mixed_precision_reduce", "/training/gradients");
+        StateSettings named;
+        named.stored = "dtype";
+        named.optimizer = "optimizer.name";
+        read_state_types(s_, d_, named);
+        if (d_.states_read) return;
+        for (const char* field : {"parameters", "gradients", "optimizer_state"})
+            d_.training.emplace(field, "fp32");
+        d_.training.emplace("master_weights", "none");
+        d_.states_read = true;
     }
 
     void pipeline() {

@@ -14,6 +14,10 @@ using shell::Argument;
 using shell::Invocation;
 using shell::Script;
 
+const nlohmann::ordered_json& words_of_launchers() {
+    return interop::words("launchers");
+}
+
 bool is_flag(std::string_view word) {
     return word.size() > 1 && word[0] == '-'
            && ((word[1] >= 'a' && word[1] <= 'z') || (word[1] >= 'A' && word[1] <= 'Z')
@@ -77,11 +81,14 @@ class Frame {
         const auto nodes = option({"--nnodes", "--num_nodes"});
         const bool torchrun = starts("torchrun") || module("torch.distributed.run")
                               || module("torch.distributed.launch") || starts("deepspeed");
+        const auto included = devices_included();
         const auto tasks_a_node = job({"--ntasks-per-node"}, "ntasks-per-node");
         const auto job_nodes = job({"--nodes", "-N"}, "nodes");
         const auto job_tasks = job({"--ntasks", "-n"}, "ntasks");
         if (const auto total = option({"--num_processes", "-np"})) {
             out_.gpus = *total;
+        } else if (!per_node && included) {
+            out_.gpus = *included;
         } else if (per_node || (torchrun && nodes)) {
             out_.gpus_per_node = per_node.value_or(gpus_of_job().value_or(0));
             const std::int64_t n =
@@ -142,6 +149,21 @@ class Frame {
         }
         return found;
     }
+    // deepspeed --include localhost:0,1,2,3@worker-1:0,1: as many as are named, where each host names them.
+    std::optional<std::int64_t> devices_included() const {
+        if (!starts("deepspeed")) return std::nullopt;
+        for (std::size_t k = 0; k + 1 < end_ && k + 1 < i_.words.size(); ++k) {
+            const std::string& w = i_.words[k].text;
+            const bool apart = w == "--include" || w == "-i";
+            if (!apart && !w.starts_with("--include=")) continue;
+            const std::string value = apart ? i_.words[k + 1].text : w.substr(w.find('=') + 1);
+            if (shell::unknown_in(script_, value)) return std::nullopt;
+            const auto hosts = std::count(value.begin(), value.end(), ':');
+            if (hosts == 0 || std::count(value.begin(), value.end(), '@') + 1 != hosts) return std::nullopt;
+            return std::count(value.begin(), value.end(), ',') + hosts;
+        }
+        return std::nullopt;
+    }
     std::optional<std::int64_t> variable(std::string_view name) const {
         const auto it = i_.environment.find(name);
         const auto n = it == i_.environment.end() ? std::nullopt : parse_integer(it->second);
@@ -183,6 +205,25 @@ Setting setting_of(const Script& script, std::string name, const Argument* value
     return s;
 }
 
+// Returns a value without the quotes that stand around all of it: Hydra takes them off.
+std::string_view unquoted(std::string_view value) {
+    const bool pair =
+        value.size() > 1 && value.front() == value.back() && (value[0] == '"' || value[0] == '\'');
+    return pair ? value.substr(1, value.size() - 2) : value;
+}
+
+// Keeps a word that is no setting by itself, but may bring some: what the text does not set, a command's
+// output, a file of arguments or of settings.
+void keep_loose(const Script& script, const Argument& word, Launch& out) {
+    const std::string& w = word.text;
+    const bool file = w.starts_with("@") || w.ends_with(".yaml") || w.ends_with(".yml")
+                      || w.ends_with(".json") || w.ends_with(".toml");
+    if (!file && !shell::unknown_in(script, w)) return;
+    Setting s = setting_of(script, shell::shown(script, w), nullptr, "", word.line);
+    if (const shell::Unknown* u = shell::unknown_in(script, w)) s.unknown = u->what;
+    out.loose.push_back(std::move(s));
+}
+
 // Returns true for a word that is nothing but a name that the text does not set.
 bool is_unset(const Script& script, std::string_view word) {
     const shell::Unknown* u = shell::sole_unknown_in(script, word);
@@ -197,7 +238,10 @@ void read_arguments(const Script& script, const std::vector<Argument>& words, st
         if (!is_flag(w)) {
             if (equals != std::string::npos && equals > 0)
                 out.words.push_back(setting_of(script, w.substr(0, equals), &words[k],
-                                               std::string_view(w).substr(equals + 1), words[k].line));
+                                               unquoted(std::string_view(w).substr(equals + 1)),
+                                               words[k].line));
+            else
+                keep_loose(script, words[k], out);
             continue;
         }
         if (equals != std::string::npos) {
@@ -220,6 +264,50 @@ void read_arguments(const Script& script, const std::vector<Argument>& words, st
         out.flags.push_back(
             setting_of(script, w, value.empty() ? nullptr : &words[k + 1], value, words[k].line));
         k = last;
+    }
+}
+
+// Reads the flags that stand before the program, each of the launcher before it (words.json, "launchers"):
+// `srun -N 4 accelerate launch --use_fsdp train.py`.
+void read_launchers(const Script& script, const std::vector<Argument>& words, std::size_t end, Launch& out) {
+    const auto& known = words_of_launchers();
+    std::string launcher;
+    for (std::size_t k = 0; k < end && k < words.size(); ++k) {
+        const std::string& w = words[k].text;
+        std::string name(base_name(w));
+        if (w.starts_with("torch.distributed.")) name = "torchrun";
+        if (w.starts_with("accelerate.commands")) name = "accelerate";
+        if (known.contains(name)) {
+            launcher = name;
+            continue;
+        }
+        if (launcher.empty() || !is_flag(w)) {
+            if (!is_flag(w)) keep_loose(script, words[k], out);
+            continue;
+        }
+        if (w == "-m" || w == "--module") continue;  // the program follows
+        const std::size_t equals = w.find('=');
+        const std::string flag = w.substr(0, equals);
+        const auto& row = known[launcher];
+        const auto is_listed = [&](const char* list) {
+            const auto found = row.find(list);
+            return found != row.end() && std::any_of(found->begin(), found->end(), [&](const auto& one) {
+                       return word_of(one) == flag_key(flag);
+                   });
+        };
+        Setting s;
+        if (equals != std::string::npos) {
+            s = setting_of(script, flag, &words[k], std::string_view(w).substr(equals + 1), words[k].line);
+        } else if (!is_listed("switches") && k + 1 < end && !is_flag(words[k + 1].text)
+                   && words[k + 1].text != "--"
+                   && !known.contains(std::string(base_name(words[k + 1].text)))) {
+            s = setting_of(script, flag, &words[k + 1], words[k + 1].text, words[k].line);
+            ++k;
+        } else {
+            s = setting_of(script, flag, nullptr, "", words[k].line);
+        }
+        s.of = launcher;
+        out.before.push_back(std::move(s));
     }
 }
 
@@ -277,6 +365,12 @@ Launch read_launch(std::string_view text, const std::string& path,
         return out;
     }
     const Invocation* job = job_of(script, which, out);
+    // A file of flags that another script reads in starts nothing.
+    if (!job && which.empty() && !script.lists.empty()) {
+        for (const shell::FlagList& list : script.lists)
+            read_arguments(script, list.words, 0, is_switch, out);
+        return out;
+    }
     const bool asks =
         std::any_of(script.unknowns.begin(), script.unknowns.end(), [](const shell::Unknown& u) {
             return u.what.size() > 1 && u.what[0] == '$' && u.what[1] >= '1' && u.what[1] <= '9';
@@ -291,10 +385,7 @@ Launch read_launch(std::string_view text, const std::string& path,
         out.hosts = list->second;
     const std::size_t program = program_at(*job, out.program);
     Frame(script, *job, program, out).read();
-    for (std::size_t k = 0; k + 1 < program && program < job->words.size(); ++k)  // of accelerate's own
-        if (job->words[k].text == "--config_file")
-            out.flags.push_back(setting_of(script, "--config_file", &job->words[k + 1],
-                                           job->words[k + 1].text, job->words[k].line));
+    if (program < job->words.size()) read_launchers(script, job->words, program, out);
     read_arguments(script, job->words, program == job->words.size() ? 0 : program + 1, is_switch, out);
     return out;
 }

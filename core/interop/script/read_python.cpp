@@ -287,8 +287,10 @@ class PythonReader final : PythonModules {
             if (at_ < s_.size() && s_[at_] != '\n') brackets();
             return;
         }
-        if (at_ < s_.size() && s_[at_] == ':'
-            && s_.substr(at_, 2) != ":=") {  // an annotation: name: type = value
+        if (at_ < s_.size() && s_[at_] == ',') {
+            several(target, line);
+        } else if (at_ < s_.size() && s_[at_] == ':'
+                   && s_.substr(at_, 2) != ":=") {  // an annotation: name: type = value
             while (at_ < s_.size() && s_[at_] != '=' && s_[at_] != '\n') ++at_;
         }
         if (at_ < s_.size() && s_[at_] == '=' && s_.substr(at_, 2) != "==") {
@@ -306,7 +308,35 @@ class PythonReader final : PythonModules {
             PythonValue none;
             call(target, "", line, 0, none);
         }
+        blanks(false);
+        if (at_ < s_.size() && s_[at_] == ';') {  // another statement of the line
+            ++at_;
+            blanks(false);
+            if (at_ < s_.size() && s_[at_] != '\n' && s_[at_] != '#') return statement();
+        }
         rest_of_line();
+    }
+
+    // Reads `a, b = 4, 2`: as many values as names, each for its own.
+    void several(const std::string& first, int line) {
+        std::vector<std::string> names{first};
+        while (at_ < s_.size() && s_[at_] == ',') {
+            ++at_;
+            blanks(false);
+            names.push_back(dotted());
+            blanks(false);
+        }
+        if (at_ >= s_.size() || s_[at_] != '=' || s_.substr(at_, 2) == "==") return;
+        ++at_;
+        const std::string_view rest = s_.substr(at_, s_.find('\n', at_) - at_);
+        const PythonValue all = python_value("[" + std::string(rest.substr(0, rest.find('#'))) + "]",
+                                             [this](const std::string& name) { return look_up(name); });
+        if (all.kind != PythonValue::Kind::list || all.items.size() != names.size()) return;
+        for (const std::string& name : names) {
+            blanks(false);
+            if (!name.empty()) value(name, line, 0);
+            if (at_ < s_.size() && s_[at_] == ',') ++at_;
+        }
     }
 
     // Reads "target op= value".
@@ -358,7 +388,7 @@ class PythonReader final : PythonModules {
                 const std::size_t begin = at_;
                 brackets();
                 text += s_.substr(begin, at_ - begin);
-            } else if (c == ',' || c == ')' || c == ']' || c == '}') {
+            } else if (c == ',' || c == ')' || c == ']' || c == '}' || (c == ';' && level == 0)) {
                 break;
             } else if (c == '\n' || c == '#') {
                 if (level == 0) break;

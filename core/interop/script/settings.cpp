@@ -156,7 +156,8 @@ std::optional<std::string> value_of_reference(const std::string& inside, const s
                                               const GivenValues& given) {
     const std::size_t colon = inside.find(':');
     std::string name = inside.substr(0, colon);
-    if (name == "multiply") {
+    static constexpr std::string_view kResolvers[] = {"multiply", "mul", "sum", "add", "div"};
+    if (std::find(std::begin(kResolvers), std::end(kResolvers), name) != std::end(kResolvers)) {
         const std::size_t comma = inside.find(',');
         if (comma == std::string::npos) return std::nullopt;
         const auto number = [](std::string text) {
@@ -166,7 +167,8 @@ std::optional<std::string> value_of_reference(const std::string& inside, const s
         const std::int64_t a = number(inside.substr(colon + 1, comma - colon - 1)),
                            b = number(inside.substr(comma + 1));
         if (a <= 0 || b <= 0 || a > (1 << 25) || b > (1 << 25)) return std::nullopt;
-        return std::to_string(a * b);
+        if (name == "div") return std::to_string(a / b);
+        return std::to_string(name == "sum" || name == "add" ? a + b : a * b);
     }
     if (name.starts_with(".")) name = of.substr(0, of.rfind('.')) + name;
     if (const auto it = given.find(name); it != given.end()) return it->second;

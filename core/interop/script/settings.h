@@ -84,6 +84,7 @@ struct Setting {
     TextPlace at;
     bool variable = false;  // of a recipe's function: it acts by the settings that it is handed to
     std::string unknown;    // an unknown that a script leaves in the value, "TP"; may be empty
+    std::string of{};       // the launcher whose own setting it is, "accelerate"; empty: the program's
 };
 // Returns leaves in order; empty maps and lists are leaves too. Lists are one leaf.
 [[nodiscard]] std::vector<Setting> flatten(const Node& root);
@@ -101,7 +102,7 @@ struct Setting {
 [[nodiscard]] std::string one_line(const Node& node);
 
 // Puts values in the place of references inside a document: OmegaConf's ${.key} of the same map, ${a.b} from
-// the root and ${multiply:4, ${.a}}; and ${NAME:otherwise} of the environment.
+// the root and ${multiply:4, ${.a}}, as mul, sum, add and div; and ${NAME:otherwise} of the environment.
 
 using GivenValues = std::map<std::string, std::string, std::less<>>;  // "TP" -> "4"
 

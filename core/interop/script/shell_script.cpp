@@ -31,7 +31,10 @@ class Runner {
         x_.state.in_function = !given.arguments.empty();
         run(*parse(text, path));
     }
-    Script take() { return std::move(x_.script); }
+    Script take() {
+        for (const auto& [name, variable] : x_.state.variables) collect_flags(name, variable);
+        return std::move(x_.script);
+    }
 
   private:
     enum class Flow : std::uint8_t {
@@ -42,6 +45,27 @@ class Runner {
         ended,
         refused
     };  // refused: an exit with an error
+
+    // Keeps a variable whose first words are flags: each of an array is a word, a text is split.
+    void collect_flags(const std::string& name, const Variable& variable) {
+        FlagList list{name, {}};
+        for (const std::string& element : variable.elements) {
+            int line = 0;
+            for (std::size_t i = 0; i < element.size() && element[i] == kLineBegin; ++i)
+                for (++i; i < element.size() && element[i] != kLineEnd; ++i)
+                    line = line * 10 + (element[i] - '0');
+            const std::string text = without_line_marks(element);
+            if (variable.array) {
+                list.words.push_back({text, line});
+                continue;
+            }
+            for (const std::string_view part : split_words(text, " \t\r\n\v\f"))
+                list.words.push_back({std::string(part), line});
+        }
+        const bool flags = !list.words.empty() && list.words.front().text.starts_with("--")
+                           && list.words.front().text.size() > 2;
+        if (flags && x_.script.lists.size() < kMostFiles) x_.script.lists.push_back(std::move(list));
+    }
 
     bool stopped() const { return flow_ != Flow::on || steps_ > kMostSteps; }
 

@@ -39,6 +39,12 @@ struct Source {
     int line = 0;      // of the script itself: of the command that reads it in
 };
 
+// Holds the words of a variable that is a list of flags, as a file has them that another script reads in.
+struct FlagList {
+    std::string name;
+    std::vector<Argument> words;
+};
+
 struct Script {
     std::vector<Invocation>
         invocations;  // in the order of the run; of a branch whose condition is unknown, both sides
@@ -46,6 +52,7 @@ struct Script {
     std::map<std::string, std::string, std::less<>> sbatch;  // "nodes" -> "256"
     std::vector<Source> sources;  // files that it reads in, in the order of the run
     std::string unread;           // the first such file that is not there: "source a.sh (line 3)"
+    std::vector<FlagList> lists;  // variables that hold flags, as they are at the end, by name
 };
 
 // Holds what a script does not say and its user does: "TP" or "$1" to a value.
@@ -83,10 +90,12 @@ struct Given {
 namespace pentamesh::interop {
 
 struct Launch {
-    std::string program;         // "pretrain_gpt.py", "torchtitan.train"; empty: bare flags
-    std::vector<Setting> flags;  // "--name": value; "-tp" too
-    std::vector<Setting> words;  // "a.b=c" words that belong to no flag, as name and value
-    std::int64_t gpus = 0;       // 0: the script does not say
+    std::string program;          // "pretrain_gpt.py", "torchtitan.train"; empty: bare flags
+    std::vector<Setting> flags;   // "--name": value; "-tp" too
+    std::vector<Setting> words;   // "a.b=c" words that belong to no flag, as name and value
+    std::vector<Setting> before;  // flags between a launcher and the program, with the launcher (Setting::of)
+    std::vector<Setting> loose;   // other words of which settings may come: ${ARGS}, @args.txt, a file
+    std::int64_t gpus = 0;        // 0: the script does not say
     std::int64_t gpus_per_node = 0;
     std::string hosts;              // its node list of SLURM, "gpu[001-064]"; empty: the script names none
     std::string unread;             // a file that it reads in and that is not there

@@ -1,0 +1,256 @@
+#include "core/interop/beside.h"
+
+#include "core/base/files.h"
+#include "core/base/text.h"
+#include "core/interop/dialect.h"
+#include "core/interop/script/settings.h"
+#include "core/plan/names.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace pentamesh::interop {
+namespace {
+
+constexpr std::string_view kDefault = "the default of ";
+
+// Returns true where a tool's file says it for the program too. What the program says itself stands.
+bool is_handed_on(std::string_view key) {
+    static constexpr std::string_view kKeys[] = {"accumulation",
+                                                 "engine_copy",
+                                                 "kept_gradients",
+                                                 "upcast",
+                                                 "gpus",
+                                                 "/training/micro_batch",
+                                                 "/training/global_batch",
+                                                 "/training/recompute",
+                                                 "/training/gradients",
+                                                 "/training/master_weights",
+                                                 "/training/optimizer_state"};
+    return key.starts_with("/layout/") || key.starts_with("/training/offload/")
+           || key.starts_with("/training/overlap/")
+           || std::find(std::begin(kKeys), std::end(kKeys), key) != std::end(kKeys);
+}
+
+bool names_json(std::string_view value) {
+    return value.ends_with(".json");
+}
+
+class Reading {
+  public:
+    Reading(const ImportRequest& request, const Presets& presets, SettingsText& text)
+        : r_(request), presets_(presets), text_(text) {}
+
+    Beside read() {
+        std::vector<Setting> accelerate;
+        if (text_.launch) launchers(accelerate);
+        if (!accelerate.empty()) of_accelerate(std::move(accelerate));
+        for (const Setting& s : text_.settings)
+            if (names_deepspeed(s) && out_.files.size() < kMostFiles) of_deepspeed(s);
+        if (!out_.files.empty()) say_files();
+        if (text_.launch) loose();
+        return std::move(out_);
+    }
+
+  private:
+    static constexpr std::size_t kMostFiles = 10;
+
+    static bool names_deepspeed(const Setting& s) {
+        const std::string leaf = s.name.starts_with("-") ? flag_key(s.name) : leaf_key(s.name);
+        static constexpr std::string_view kNames[] = {
+            "deepspeed", "deepspeed_config", "deepspeed_config_file",
+            "ds_config", "ds_config_path",   "deepspeed_file"};
+        return s.unknown.empty() && names_json(s.value)
+               && std::find(std::begin(kNames), std::end(kNames), leaf) != std::end(kNames);
+    }
+
+    static Listed row_of(const Setting& s, std::string path = {}) {
+        return {s.name, s.value, std::move(path), {}, s.at.line, s.at.file};
+    }
+
+    // A launcher's words end in a list each; those of accelerate are settings of its own file.
+    void launchers(std::vector<Setting>& accelerate) {
+        for (Setting& s : text_.launch->before) {
+            const auto& row = words("launchers")[s.of];
+            const std::string key = flag_key(s.name);
+            const auto is_listed = [&](const char* list) {
+                const auto found = row.find(list);
+                return found != row.end() && std::any_of(found->begin(), found->end(), [&](const auto& one) {
+                           return word_of(one) == key;
+                       });
+            };
+            if (key == "config_file") {
+                file_of_accelerate(s, accelerate);
+            } else if (is_listed("gpus")) {
+                out_.lists.mapped.push_back(row_of(s, "/cluster/gpus"));
+            } else if (is_listed("harmless")) {
+                out_.lists.ignored.push_back(row_of(s));
+            } else if (row.contains("settings")) {
+                if (!s.stated) s.value = "true", s.stated = true;
+                accelerate.push_back(std::move(s));
+            } else {
+                out_.lists.not_known.push_back(row_of(s));
+            }
+        }
+    }
+
+    std::optional<std::string> text_of(const std::string& name) const {
+        return r_.other && !name.empty() ? r_.other(name) : std::nullopt;
+    }
+
+    std::vector<Setting> settings_of(const std::string& name, const std::string& text) {
+        std::vector<Setting> out = flatten(read_yaml(text, name));
+        for (Setting& s : out) s.at.file = name;
+        out_.files.push_back(name);
+        return out;
+    }
+
+    void file_of_accelerate(const Setting& s, std::vector<Setting>& accelerate) {
+        const auto text = s.unknown.empty() ? text_of(s.value) : std::nullopt;
+        if (!text) {  // the program's tool says what may stand in it
+            Setting flag = s;
+            flag.of.clear();
+            text_.settings.push_back(flag);
+            text_.launch->flags.push_back(std::move(flag));
+            return;
+        }
+        out_.lists.mapped.push_back(row_of(s, "/layout"));
+        std::vector<Setting> settings = settings_of(s.value, *text);
+        accelerate.insert(accelerate.begin(), std::make_move_iterator(settings.begin()),
+                          std::make_move_iterator(settings.end()));
+    }
+
+    void of_accelerate(std::vector<Setting> settings) {
+        static constexpr std::pair<std::string_view, const char*> kTypes[] = {
+            {"--use_fsdp", "FSDP"},
+            {"--use_deepspeed", "DEEPSPEED"},
+            {"--multi_gpu", "MULTI_GPU"},
+            {"--use_megatron_lm", "MEGATRON_LM"},
+            {"--cpu", "MULTI_CPU"}};
+        std::vector<Setting> types;
+        for (const Setting& s : settings)
+            for (const auto& [flag, type] : kTypes)
+                if (s.name.starts_with("-") && flag_key(s.name) == flag_key(flag)) {
+                    types.push_back(s);
+                    types.back().value = type;
+                    types.back().key = "distributed_type";
+                }
+        settings.insert(settings.end(), types.begin(), types.end());
+        // A file of DeepSpeed that accelerate's own file names.
+        std::optional<Setting> json;
+        for (const Setting& s : settings)
+            if (names_deepspeed(s) && text_of(s.value)) json = s;
+        part("accelerate", std::move(settings));
+        if (json) of_deepspeed(*json);
+    }
+
+    void of_deepspeed(const Setting& named) {
+        if (std::find(out_.files.begin(), out_.files.end(), named.value) != out_.files.end()) return;
+        const auto text = text_of(named.value);
+        if (!text || !without_blanks(*text).starts_with("{")) return;
+        part("deepspeed", settings_of(named.value, *text));
+    }
+
+    // Reads settings of a tool of fields; what it says for the program is handed on.
+    void part(std::string_view tool, std::vector<Setting> settings) {
+        Dialect dialect(tool, presets_);
+        const KnownSettings known(tool, presets_);
+        dialect.complete(settings);
+        bool typed = tool == "deepspeed", open_type = false;
+        std::string type;
+        for (const Setting& s : settings) {
+            const std::string key = s.key.empty() ? dialect.key_of(s.name) : s.key;
+            if (key == "distributed_type") typed = true, type = s.value;
+            if ((key == "bf16" || key == "fp16") && s.value == "auto") open_type = true;
+        }
+        for (const Setting& s : settings) {
+            const std::string key = s.key.empty() ? dialect.key_of(s.name) : s.key;
+            const bool usual = s.name.starts_with(kDefault) && key != "engine_copy";
+            if (key == "processes") hand_on(s, "gpus");
+            if (key == "/training/compute" && !open_type && !usual && s.value != "fp32") hand_on(s, key);
+            if (is_handed_on(key) && s.value != "auto" && (!usual || (typed && key == "/layout/zero")))
+                hand_on(s, key);
+        }
+        const Software engine = tool == "deepspeed" || type == "DEEPSPEED" ? Software::deepspeed
+                                : type == "MEGATRON_LM"                    ? Software::megatron
+                                                                           : Software::fsdp;
+        if (typed) {
+            Setting software;
+            software.name = std::string(kDefault) + std::string(tool);
+            software.value = pentamesh::name_of(engine);
+            hand_on(software, "/training/software");
+        }
+        lists_of(dialect, known, std::move(settings));
+    }
+
+    void hand_on(const Setting& s, const std::string& key) {
+        const auto same = std::find_if(out_.fields.begin(), out_.fields.end(),
+                                       [&](const Setting& f) { return f.key == key; });
+        Setting made = s;
+        made.key = key;
+        if (same != out_.fields.end())
+            *same = std::move(made);  // DeepSpeed's own file wins over what accelerate says
+        else
+            out_.fields.push_back(std::move(made));
+    }
+
+    void lists_of(const Dialect& dialect, const KnownSettings& known, std::vector<Setting> settings) {
+        SettingsSheet sheet(std::move(settings),
+                            [&](const std::string& name) { return dialect.key_of(name); });
+        for (const std::string& key : sheet.open_keys()) {
+            if (key.starts_with("/")) sheet.map(key, key);
+            for (const char* counts : {"gpus", "nodes", "gpus_per_node", "processes", "machines"})
+                if (key == counts) sheet.map(key, "/cluster/gpus");
+            for (const char* engine : {"use_fsdp", "use_deepspeed", "multi_gpu", "use_megatron_lm"})
+                if (key == engine) sheet.map(key, "/layout/zero");
+            if (key == "accumulation") sheet.map(key, "/training/global_batch");
+            if (key == "engine_copy" || key == "kept_gradients") sheet.map(key, "/training/gradients");
+            if (key == "upcast" || key == "usual_stored") sheet.map(key, "/training/parameters");
+            if (key == "optimizer_name") sheet.map(key, "/training/optimizer");
+        }
+        dialect.mark(sheet);
+        sort_rest(sheet, known);
+        sheet.lists(out_.lists);
+        for (ImportProblem& p : sheet.problems)
+            if (p.code != "precision-default") out_.problems.push_back(std::move(p));
+    }
+
+    void say_files() {
+        ImportProblem read;
+        read.severity = Severity::info;
+        read.code = "files-read";
+        read.message = join(out_.files, " and ") + (out_.files.size() == 1 ? " stands" : " stand")
+                       + " beside the text and was read too.";
+        out_.problems.push_back(std::move(read));
+    }
+
+    // Words that are no settings but may bring some.
+    void loose() {
+        for (const Setting& s : text_.launch->loose) {
+            const bool unset = !s.unknown.empty();
+            ImportProblem word;
+            word.severity = Severity::warning;
+            word.code = "word-not-read";
+            word.name = s.unknown;
+            word.message = s.name
+                           + (unset ? " is not set in the text: settings may stand in it ("
+                                    : ": the file is not read with the text: settings may stand in it (")
+                           + words_of(s.at) + ").";
+            out_.problems.push_back(std::move(word));
+            out_.lists.not_known.push_back(row_of(s));
+        }
+    }
+
+    const ImportRequest& r_;
+    const Presets& presets_;
+    SettingsText& text_;
+    Beside out_;
+};
+
+}  // namespace
+
+Beside read_beside(const ImportRequest& request, const Presets& presets, SettingsText& text) {
+    return Reading(request, presets, text).read();
+}
+
+}  // namespace pentamesh::interop

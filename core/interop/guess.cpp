@@ -1,0 +1,72 @@
+#include "core/interop/guess.h"
+
+#include "core/base/files.h"
+#include "core/base/json_reader.h"
+#include "core/base/text.h"
+#include "core/interop/script/settings.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace pentamesh::interop {
+namespace {
+
+// Returns the names in a text, in small letters with underscores, of two letters and more.
+std::set<std::string, std::less<>> names_in(std::string_view text) {
+    std::set<std::string, std::less<>> out;
+    std::string name;
+    for (std::size_t i = 0; i <= text.size(); ++i) {
+        const char c = i < text.size() ? text[i] : ' ';
+        if (is_name_char(c) || (c == '-' && !name.empty())) {
+            name.push_back(c == '-' ? '_' : c);
+        } else if (!name.empty()) {
+            while (name.ends_with('_')) name.pop_back();
+            if (name.size() > 1) out.insert(name);
+            name.clear();
+        }
+    }
+    return out;
+}
+
+}  // namespace
+
+std::string unread_tool(std::string_view text) {
+    for (const auto& row : words("unread_tools")) {
+        std::vector<std::vector<std::string_view>> groups;
+        for (const auto& group : row["marks"]) {
+            std::vector<std::string_view>& marks = groups.emplace_back();
+            for (const auto& mark : group) marks.push_back(word_of(mark));
+        }
+        if (has_marks(text, groups)) return std::string(word_of(row["called"]));
+    }
+    return {};
+}
+
+std::vector<const Tool*> nearest_tools(std::string_view text, const Presets& presets) {
+    constexpr std::size_t most = 3;
+    const auto names = names_in(text);
+    std::vector<std::pair<std::size_t, const Tool*>> found;
+    for (const Tool* tool : read_tools()) {
+        const auto file = presets.root() / "frameworks" / (std::string(tool->name) + ".json");
+        const auto known = try_read_file(file);
+        if (!known) continue;
+        const nlohmann::json all = parse_json(*known, file.string());
+        std::set<std::string> said;
+        const nlohmann::json listed = all.value("names", nlohmann::json::object());
+        for (const auto& row : listed.items()) {
+            const std::string& key = row.key();
+            const std::string leaf = key.substr(key.rfind('.') + 1);
+            if (names.contains(leaf)) said.insert(leaf);
+        }
+        if (!said.empty()) found.emplace_back(said.size(), tool);
+    }
+    std::stable_sort(found.begin(), found.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::vector<const Tool*> out;
+    for (const auto& [n, tool] : found)
+        if (out.size() < most) out.push_back(tool);
+    return out;
+}
+
+}  // namespace pentamesh::interop
