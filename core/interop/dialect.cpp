@@ -218,13 +218,13 @@ void Dialect::complete(std::vector<Setting>& settings) {
 }
 
 void Dialect::mark(SettingsSheet& sheet) const {
-    for (const Finding& f : findings_)
-        if (quiet_.contains(f.code))
-            continue;
-        else if (f.severity == Severity::error)
+    for (const Finding& f : findings_) {
+        if (quiet_.contains(f.code)) continue;
+        if (f.severity == Severity::error)
             sheet.refusal(f.code, f.who, f.words);
         else
             sheet.problem(f.severity, f.code, f.words);
+    }
     for (int pass = 0; pass < 2; ++pass)  // the second: of what followed from what follows
         for (const Used& u : used_) sheet.map_as(u.key, u.target);
     for (const std::string& key : sheet.open_keys()) {

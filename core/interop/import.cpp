@@ -26,6 +26,7 @@ namespace {
 
 // The reason of presets/frameworks for settings of encoders.
 constexpr std::string_view kLanguageOnly = "the plan holds the language model only";
+constexpr std::string_view kSettingsEndings[] = {".yaml", ".yml", ".json", ".toml"};
 constexpr std::size_t kMostBytes = std::size_t{10} << 20;
 constexpr std::size_t kMostSettings = 200'000;  // about a second; Megatron has 800
 
@@ -451,11 +452,77 @@ void refuse_if_nothing_read(const ImportRequest& r, const Tool& tool, const Sett
                 ".");
 }
 
+// Holds a script whose program takes a file of settings: the file is read, on the script's GPUs.
+struct OuterScript {
+    Launch launch;
+    std::string file;  // as the script names it
+};
+
+bool is_settings_file(std::string_view name) {
+    return std::any_of(std::begin(kSettingsEndings), std::end(kSettingsEndings),
+                       [&](std::string_view end) { return name.ends_with(end) && name.size() > end.size(); });
+}
+
+// Returns the script around a file of settings that its program is given, and puts the file in the place of
+// the script. It is nothing where the script has settings of a tool itself, or names no such file that is
+// there.
+std::optional<OuterScript> file_of_script(ImportRequest& r) {
+    if (!r.tool.empty() || !r.other || !is_script(r.text) || !guess_tools(r.text).empty())
+        return std::nullopt;
+    shell::Given given;
+    for (const std::string& v : r.variables)
+        if (const std::size_t equals = v.find('='); equals != std::string::npos)
+            given.values[v.substr(0, equals)] = v.substr(equals + 1);
+    for (const std::string_view word : split_words(r.arguments, " \t\r\n\v\f"))
+        given.arguments.emplace_back(word);
+    given.file = r.other;
+    OuterScript out;
+    try {
+        out.launch = read_launch(
+            r.text, r.path, [](std::string_view) { return false; }, given);
+    } catch (const Error&) {
+        return std::nullopt;  // it starts no job
+    }
+    std::vector<std::string> names;
+    for (const std::vector<Setting>* list : {&out.launch.loose, &out.launch.flags, &out.launch.words})
+        for (const Setting& s : *list) {
+            std::string name = list == &out.launch.loose ? s.name : s.value;
+            if (name.starts_with("@")) name.erase(0, 1);
+            for (const std::string_view word : split_words(name))
+                if (is_settings_file(word)) names.emplace_back(word);
+        }
+    for (const std::string& name : names) {
+        const auto text = r.other(name);
+        if (!text || guess_tools(*text).empty()) continue;
+        r.text = *text;
+        r.path = name;
+        out.file = name;
+        const auto names_it = [&](const Setting& s) {
+            return s.name.find(name) != std::string::npos || s.value.find(name) != std::string::npos;
+        };
+        for (std::vector<Setting>* list : {&out.launch.loose, &out.launch.flags, &out.launch.words})
+            std::erase_if(*list, names_it);
+        return out;
+    }
+    return std::nullopt;
+}
+
+// Puts the script's own words behind those of the file, which they override.
+void put_around(OuterScript& outer, SettingsText& text) {
+    for (Setting& s : text.settings)
+        if (s.at.file.empty()) s.at.file = outer.file;
+    for (const std::vector<Setting>* list : {&outer.launch.flags, &outer.launch.words})
+        text.settings.insert(text.settings.end(), list->begin(), list->end());
+    if (!text.launch) text.launch = std::move(outer.launch);
+}
+
 }  // namespace
 
-Import import_settings(const ImportRequest& request, const Presets& presets) {
-    if (request.text.size() > kMostBytes)
-        fail(request, "is larger than 10 MiB, the most that is read as settings");
+Import import_settings(const ImportRequest& asked, const Presets& presets) {
+    if (asked.text.size() > kMostBytes)
+        fail(asked, "is larger than 10 MiB, the most that is read as settings");
+    ImportRequest request = asked;
+    std::optional<OuterScript> outer = file_of_script(request);
     // Whose settings these are, and what is known of them.
     const Tool& tool = tool_of(request, presets);
     const KnownSettings known(tool.name, presets);
@@ -474,6 +541,7 @@ Import import_settings(const ImportRequest& request, const Presets& presets) {
 
     // The text becomes settings in order.
     SettingsText text = read_settings(request, presets, tool, named, known);
+    if (outer) put_around(*outer, text);
     if (!request.recipe.empty() && text.recipe.empty())
         throw Error(ErrorKind::usage, request.path, "", "it has no configurations of several names");
     Import out;
@@ -533,6 +601,9 @@ Import import_settings(const ImportRequest& request, const Presets& presets) {
     if (sheet.failed()) leave_unread(sheet, tool, known);
     sort_rest(sheet, known);
 
+    if (outer)
+        sheet.problem(Severity::info, "files-read", outer->file,
+                      ", which the script's program takes, was read: its settings are these.");
     for (ImportProblem& p : beside.problems) sheet.problems.push_back(std::move(p));
     out.settings = std::move(beside.lists);
     sheet.lists(out.settings);

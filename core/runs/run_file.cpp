@@ -428,6 +428,10 @@ class LogReader {
             out_.steps = rates_.size();
             out_.tokens_per_s_per_gpu = middle_of(std::move(rates_));
         }
+        if (out_.steps == 1)
+            out_.warnings.emplace_back(
+                "The log has one step, its first: it compiles, allocates and connects, and "
+                "takes longer than those behind it.");
         return std::move(out_);
     }
 

@@ -16,11 +16,12 @@ using test::stands_in;
 
 namespace {
 
-const std::string kProgram = " train.py --model_name_or_path Qwen/Qwen3-8B --per_device_train_batch_size 1 "
-                             "--bf16 True --max_seq_length 4096 --gradient_checkpointing True\n";
+const std::string kTrainerWords =
+    " train.py --model_name_or_path Qwen/Qwen3-8B --per_device_train_batch_size 1 "
+    "--bf16 True --max_seq_length 4096 --gradient_checkpointing True\n";
 
-Import with_files(const std::string& text, const std::map<std::string, std::string>& files,
-                  std::vector<std::string> sets = {}) {
+Import import_with_files(const std::string& text, const std::map<std::string, std::string>& files,
+                         std::vector<std::string> sets = {}) {
     ImportRequest r;
     r.text = text;
     r.path = "run.sh";
@@ -43,7 +44,7 @@ TEST_CASE("flags of accelerate launch are settings of its file") {
     const Import fsdp = import_text("accelerate launch --use_fsdp --fsdp_version 2 --num_processes 16 "
                                     "--num_machines 2 --mixed_precision bf16 --machine_rank 0 "
                                     "--fsdp_reshard_after_forward false"
-                                    + kProgram);
+                                    + kTrainerWords);
     REQUIRE(fsdp.plan);
     CHECK(fsdp.kind == "hf-trainer");
     CHECK(fsdp.plan->cluster.gpus == 16);
@@ -55,7 +56,7 @@ TEST_CASE("flags of accelerate launch are settings of its file") {
         CHECK_MESSAGE(listed(fsdp, flag), flag);
     const Import zero = import_text("accelerate launch --use_deepspeed --zero_stage 3 --num_processes 8 "
                                     "--offload_optimizer_device cpu --some_new_flag 3"
-                                    + kProgram);
+                                    + kTrainerWords);
     REQUIRE(zero.plan);
     CHECK(zero.plan->layout.zero == 3);
     CHECK(zero.plan->training.software == Software::deepspeed);
@@ -67,18 +68,19 @@ TEST_CASE("a launcher's own words are listed: torchrun, srun, deepspeed, ray") {
     const Import made =
         import_text("srun -N 2 --container-image=a.sqsh torchrun --nproc_per_node 8 --nnodes 2 "
                     "--rdzv_backend c10d --strange_word 1"
-                    + kProgram);
+                    + kTrainerWords);
     REQUIRE(made.plan);
     CHECK(made.plan->cluster.gpus == 16);
     CHECK(stands_in(made.settings.mapped, "--nproc_per_node"));
     CHECK(stands_in(made.settings.ignored, "--rdzv_backend"));
     CHECK(stands_in(made.settings.ignored, "--container-image"));
     CHECK(stands_in(made.settings.not_known, "--strange_word"));
-    const Import four = import_text("deepspeed --include localhost:0,1,2,3 --master_port 29500" + kProgram);
+    const Import four =
+        import_text("deepspeed --include localhost:0,1,2,3 --master_port 29500" + kTrainerWords);
     REQUIRE(four.plan);
     CHECK(four.plan->cluster.gpus == 4);
     // The machine says how many: they are asked for.
-    const Import open = import_text("torchrun --nproc_per_node gpu" + kProgram);
+    const Import open = import_text("torchrun --nproc_per_node gpu" + kTrainerWords);
     REQUIRE(open.plan);
     CHECK(problem_called(open, "gpus-missing"));
 }
@@ -91,20 +93,22 @@ TEST_CASE("files that stand beside the text and that it names are read") {
         {"ds.json",
          "{\"zero_optimization\": {\"stage\": 2, \"overlap_comm\": true}, \"bf16\": {\"enabled\": \"auto\"}, "
          "\"train_micro_batch_size_per_gpu\": \"auto\"}"}};
-    const Import made = with_files("accelerate launch --config_file fsdp.yaml" + kProgram, files);
+    const Import made = import_with_files("accelerate launch --config_file fsdp.yaml" + kTrainerWords, files);
     REQUIRE(made.plan);
     CHECK(made.plan->layout.zero == 2);
     CHECK(made.plan->cluster.gpus == 8);
     CHECK(made.plan->training.software == Software::deepspeed);
     REQUIRE(problem_called(made, "files-read"));
     CHECK(problem_called(made, "files-read")->message.find("ds.json") != std::string::npos);
-    const Import named = with_files("torchrun --nproc_per_node 8" + kProgram.substr(0, kProgram.size() - 1)
-                                        + " --deepspeed ds.json\n",
-                                    files);
+    const Import named =
+        import_with_files("torchrun --nproc_per_node 8" + kTrainerWords.substr(0, kTrainerWords.size() - 1)
+                              + " --deepspeed ds.json\n",
+                          files);
     REQUIRE(named.plan);
     CHECK(named.plan->layout.zero == 2);
     CHECK_FALSE(problem_called(named, "not-read"));
-    const Import missing = with_files("accelerate launch --config_file other.yaml" + kProgram, files);
+    const Import missing =
+        import_with_files("accelerate launch --config_file other.yaml" + kTrainerWords, files);
     REQUIRE(missing.plan);
     CHECK(problem_called(missing, "not-read"));
 }
@@ -159,8 +163,8 @@ TEST_CASE("what the user sets heals the setting of that field") {
                              "--num-attention-heads 16 --seq-length 2048 --max-position-embeddings 2048 "
                              "--micro-batch-size 1 --global-batch-size 32 --bf16 --vocab-size 32000 "
                              "--tensor-model-parallel-size $(nproc)\n";
-    CHECK(with_files(text, {}).failed());
-    const Import healed = with_files(text, {}, {"layout.tp=4"});
+    CHECK(import_with_files(text, {}).failed());
+    const Import healed = import_with_files(text, {}, {"layout.tp=4"});
     REQUIRE(healed.plan);
     CHECK(healed.plan->layout.tp == 4);
     CHECK_FALSE(healed.failed());
@@ -277,13 +281,29 @@ TEST_CASE("nanotron's words are read in any case, and its defaults are its own")
 
 TEST_CASE("a model that is named beside the text says what the text does not") {
     ImportRequest r;
-    r.text =
-        "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 32 --hidden-size 4096 "
-        "--num-attention-heads 32 --seq-length 4096 --micro-batch-size 1 --global-batch-size 32 --bf16\n";
+    r.text = "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 32 --hidden-size 4096 "
+             "--num-attention-heads 32 --seq-length 4096 --micro-batch-size 1 --global-batch-size 32 --bf16 "
+             "--position-embedding-type rope\n";
     r.path = "run.sh";
     r.model = "llama-3-8b";
     const Import made = import_settings(r, presets());
     REQUIRE(made.plan);
     CHECK(made.plan->model.vocab == 128256);
     CHECK_FALSE(problem_called(made, "vocab-missing"));
+}
+
+TEST_CASE("a script whose program takes a file of settings is that file, on the script's GPUs") {
+    const std::map<std::string, std::string> files = {
+        {"full.yaml", "base_model: Qwen/Qwen3-8B\nmicro_batch_size: 2\ngradient_accumulation_steps: "
+                      "4\nsequence_len: 4096\n"
+                      "bf16: true\noptimizer: adamw_torch\ngradient_checkpointing: true\n"}};
+    const Import made = import_with_files(
+        "accelerate launch --use_fsdp --num_processes 16 -m axolotl.cli.train full.yaml\n", files);
+    REQUIRE(made.plan);
+    CHECK(made.kind == "axolotl");
+    CHECK(made.plan->cluster.gpus == 16);
+    CHECK(made.plan->layout.zero == 3);
+    CHECK(made.plan->training.micro_batch == 2);
+    REQUIRE(problem_called(made, "files-read"));
+    CHECK(stands_in(made.settings.mapped, "micro_batch_size"));
 }

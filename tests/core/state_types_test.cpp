@@ -13,7 +13,7 @@ using test::problem_called;
 
 namespace {
 
-struct Case {
+struct KeptCase {
     const char* source;  // of the bytes
     const char* text;
     double bytes;
@@ -28,38 +28,38 @@ const std::string kAutomodel = "recipe: TrainFinetuneRecipeForNextTokenPredictio
                                "  strategy: fsdp2\n";
 
 constexpr Dtype k32 = Dtype::fp32, k16 = Dtype::bf16;
-constexpr MasterWeights kNone = MasterWeights::none, kCopy = MasterWeights::fp32;
+constexpr MasterWeights kNoCopy = MasterWeights::none, kFullCopy = MasterWeights::fp32;
 
 }  // namespace
 
 TEST_CASE("bytes a parameter follow from the storage type and the optimizer") {
-    const Case cases[] = {
+    const KeptCase cases[] = {
         {"NeMo Automodel 36044ad3, mixed-precision-training: storage in fp32 is the master, all in fp32",
          "  dp_size: none\noptimizer:\n  _target_: torch.optim.AdamW\ndataset:\n  seq_length: 4096\n", 16,
-         k32, k32, k32, kNone},
+         k32, k32, k32, kNoCopy},
         {"DeepSpeed config-json: gradients accumulate in the model's type; ZeRO paper, section 3.1: 16 bytes",
          "{\"train_micro_batch_size_per_gpu\": 1, \"bf16\": {\"enabled\": true}, "
          "\"zero_optimization\": {\"stage\": 2}, \"optimizer\": {\"type\": \"AdamW\"}}",
-         16, k16, k16, k32, kCopy},
+         16, k16, k16, k32, kFullCopy},
         {"DeepSpeed, data_types.grad_accum_dtype fp32",
          "{\"train_micro_batch_size_per_gpu\": 1, \"bf16\": {\"enabled\": true}, "
          "\"zero_optimization\": {\"stage\": 1}, \"data_types\": {\"grad_accum_dtype\": \"fp32\"}}",
-         18, k16, k32, k32, kCopy},
+         18, k16, k32, k32, kFullCopy},
         {"torchtitan configs.py: training.dtype is float32 where it is not said",
          "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nlocal_batch_size = 1\nseq_len = 4096\n"
          "[parallelism]\ndata_parallel_shard_degree = 8\n",
-         16, k32, k32, k32, kNone},
+         16, k32, k32, k32, kNoCopy},
         {"accelerate fsdp_utils.py: parameters are upcast to fp32 under mixed precision",
          "distributed_type: FSDP\nfsdp_config:\n  fsdp_version: 2\nmixed_precision: bf16\nnum_machines: 1\n"
          "num_processes: 8\n",
-         16, k32, k32, k32, kNone},
+         16, k32, k32, k32, kNoCopy},
         {"verl fsdp_workers.py: the actor is loaded in fp32",
          "python3 -m verl.trainer.main_ppo actor_rollout_ref.model.path=Qwen/Qwen3-8B "
          "actor_rollout_ref.actor.ppo_mini_batch_size=64 actor_rollout_ref.rollout.n=1 "
          "data.max_prompt_length=512 "
          "data.max_response_length=512 trainer.nnodes=1 trainer.n_gpus_per_node=8 "
          "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=1\n",
-         16, k32, k32, k32, kNone},
+         16, k32, k32, k32, kNoCopy},
         {"verl, fsdp_config.model_dtype: bf16 and torch's AdamW",
          "python3 -m verl.trainer.main_ppo actor_rollout_ref.model.path=Qwen/Qwen3-8B "
          "actor_rollout_ref.actor.ppo_mini_batch_size=64 actor_rollout_ref.rollout.n=1 "
@@ -67,24 +67,24 @@ TEST_CASE("bytes a parameter follow from the storage type and the optimizer") {
          "data.max_response_length=512 trainer.nnodes=1 trainer.n_gpus_per_node=8 "
          "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=1 "
          "actor_rollout_ref.actor.fsdp_config.model_dtype=bf16\n",
-         8, k16, k16, k16, kNone},
+         8, k16, k16, k16, kNoCopy},
         {"transformers' Trainer: a model that is loaded in bf16 has its moments in bf16",
          "torchrun --nproc_per_node 8 run_clm.py --model_name_or_path Qwen/Qwen3-8B "
          "--per_device_train_batch_size 1 --bf16 True --torch_dtype bfloat16 --optim adamw_torch "
          "--gradient_checkpointing True\n",
-         8, k16, k16, k16, kNone},
+         8, k16, k16, k16, kNoCopy},
         {"transformers' Trainer with DeepSpeed: its engine keeps a copy in fp32",
          "deepspeed --num_gpus 8 run_clm.py --model_name_or_path Qwen/Qwen3-8B --per_device_train_batch_size "
          "1 "
          "--bf16 True --torch_dtype bfloat16 --deepspeed ds_zero3.json\n",
-         16, k16, k16, k32, kCopy},
+         16, k16, k16, k32, kFullCopy},
         {"Megatron-LM, docs of the distributed optimizer: 6 + 12 / d bytes, 18 in all",
          "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 16 --hidden-size 2048 "
          "--num-attention-heads 16 --seq-length 2048 --max-position-embeddings 2048 --micro-batch-size 1 "
          "--global-batch-size 32 --bf16 --vocab-size 32000\n",
-         18, k16, k32, k32, kCopy},
+         18, k16, k32, k32, kFullCopy},
     };
-    for (const Case& c : cases) {
+    for (const KeptCase& c : cases) {
         INFO(c.source);
         const bool automodel = std::string_view(c.text).starts_with("  dp_size");
         const Import made = import_text((automodel ? kAutomodel : std::string()) + c.text, c.gpus);

@@ -51,8 +51,8 @@ class Runner {
         FlagList list{name, {}};
         for (const std::string& element : variable.elements) {
             int line = 0;
-            for (std::size_t i = 0; i < element.size() && element[i] == kLineBegin; ++i)
-                for (++i; i < element.size() && element[i] != kLineEnd; ++i)
+            if (element.starts_with(kLineBegin))  // it is on the line of its first mark
+                for (std::size_t i = 1; i < element.size() && element[i] != kLineEnd; ++i)
                     line = line * 10 + (element[i] - '0');
             const std::string text = without_line_marks(element);
             if (variable.array) {
