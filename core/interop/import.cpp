@@ -176,7 +176,7 @@ SettingsText read_settings(const ImportRequest& r, const Presets& presets, const
     if (tool.reader == Reader::model) return {};  // it is read as a whole
     const bool program =
         (has_line(r.text, "import ") || has_line(r.text, "from ")) && has_line(r.text, "def ");
-    if (tool.reader == Reader::megatron && program && !shell::begins_as_script(without_blanks(r.text)))
+    if (tool.reader == Reader::megatron && program && !is_script(r.text))
         fail(r, "it is a Python program: the script that starts it holds the settings of "
                     + std::string(tool.called.empty() ? tool.name : tool.called));
     const TextForm form = form_of(r.text, tool, dialect);

@@ -218,7 +218,8 @@ void keep_loose(const Script& script, const Argument& word, Launch& out) {
     const std::string& w = word.text;
     const bool file = w.starts_with("@") || w.ends_with(".yaml") || w.ends_with(".yml")
                       || w.ends_with(".json") || w.ends_with(".toml");
-    if (!file && !shell::unknown_in(script, w)) return;
+    const bool variable = w.find('=') != std::string::npos;  // of the environment: NAME=value
+    if (variable || (!file && !shell::unknown_in(script, w))) return;
     Setting s = setting_of(script, shell::shown(script, w), nullptr, "", word.line);
     if (const shell::Unknown* u = shell::unknown_in(script, w)) s.unknown = u->what;
     out.loose.push_back(std::move(s));
