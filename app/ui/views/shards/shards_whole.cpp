@@ -355,8 +355,8 @@ std::optional<PlanEdit> draw_whole(Ui& ui, Rect room, Scene& scene, const Loaf& 
     const LoafScale scale = same ? *how.scale : scale_for(one, room.w, room.h);
     if (how.stages && note.h >= 16)
         ui.label(note,
-                 same ? "Volume is memory: one scale for all boxes."
-                      : "Volume is memory: one scale for the stages, another for the whole.",
+                 same ? "Volume is memory, one scale for all boxes."
+                      : "Volume is memory; the whole has a scale of its own.",
                  ui.small());
     const Whole w{place_in(room, scale, one), starts_of(scale, slice), loaf.drawers_from,
                   std::min(loaf.samples, kMostSamples)};
