@@ -61,8 +61,8 @@ struct KeysWay {
     CpComm comm = CpComm::ring;
     bool own = false;        // the way of the plan itself
     std::string lacks;       // what the plan's software does not run of it; empty: it runs
-    double attention_s = 0;  // of the core, nothing beside it
-    double slowed_s = 0;     // that the core takes longer beside traffic
+    double attention_s = 0;  // of the core, without traffic
+    double slowed_s = 0;     // that traffic makes the core longer
     double wire_s = 0, waits_s = 0;
     double sent_bytes = 0;
     double step_s = 0, step_waits_s = 0, held_bytes = 0;

@@ -1,4 +1,4 @@
-// Tests lessons told for what the room runs: the plans of their steps are run by it where it can, and every
+// Tests lessons for what the room runs: the plans of their steps are run by it where it can, and every
 // question and task of those that ship still has an answer.
 #include "core/advice/advice.h"
 #include "core/plan/names.h"

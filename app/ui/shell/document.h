@@ -240,7 +240,7 @@ struct Settings {
     std::vector<std::string> tasks_done;     // titles, each once
     std::vector<std::string> tasks_helped;   // those of them that hints or the solution helped with
     std::vector<LessonProgress> lessons;     // that were begun, each title once
-    std::string lesson_software;             // lessons are told for it; empty: nobody chose one
+    std::string lesson_software;             // lessons show it; empty: nobody chose one
     std::string learner;                     // whose results the page of tasks shows
     std::string flags = "software";          // a framework's name, "software": the plan's own, "none"
     std::string link_base;                   // what links begin with; empty: the page's own address

@@ -287,7 +287,7 @@ class TokenLanes {
     void draw_call_lane(Rect compute, Rect below, const KeysWay& way, double px) {
         double before = 0, after = 0;
         for (const WayCall& c : way.calls) (c.after ? after : before) += c.call_s * c.times;
-        // Of a mixed way a ring hides a part: it is no longer than what waits.
+        // A ring hides a part of a mixed way: that is no longer than what waits.
         before = std::min(before, way.waits_s - std::min(after, way.waits_s));
         const auto x = [&](double s) { return compute.x + static_cast<float>(s * px); };
         const double core = way.attention_s + way.slowed_s;

@@ -279,8 +279,7 @@ std::optional<PlanEdit> draw_shards(Ui& ui, Rect head_row, Rect room, Scene& sce
                                     std::uint64_t revision) {
     Canvas& c = ui.canvas();
     controls(ui, head_row, room, scene, state);
-    if (state.shows_tokens())
-        return draw_tokens(ui, room, scene, state.tokens, state.picker.eight, revision);
+    if (state.shows_tokens()) return draw_tokens(ui, room, scene, state.tokens, state.picker.eight, revision);
     if (state.shows == Shows::one_axis) {
         draw_picker(ui, room, scene, state.picker, {state.state, state.moment}, revision);
         return std::nullopt;

@@ -30,9 +30,7 @@ struct RowPlace {
     [[nodiscard]] Rect row(int device) const {
         return {plot.x, top(device) + above, plot.w, row_height(row_h) - above};
     }
-    [[nodiscard]] float top(int device) const {
-        return plot.y + static_cast<float>(device) * row_h - scroll;
-    }
+    [[nodiscard]] float top(int device) const { return plot.y + static_cast<float>(device) * row_h - scroll; }
     [[nodiscard]] float middle(int device) const {
         return plot.y + (static_cast<float>(device) + 0.5f) * row_h - scroll + above / 2;
     }
@@ -80,7 +78,8 @@ TimelineMarks draw_tail(Ui& ui, const StepTail& tail, double from_s, Rect plot, 
 void draw_ruler(Ui& ui, Rect row, const TimeScale& scale);
 // Draws where the step ended before the last edit, and how far the end moved.
 void draw_moved_end(Ui& ui, double before_s, double now_s, const TimeScale& scale);
-// Returns true if plan A, which was there before the question, has rows to be drawn over those that are shown.
+// Returns true if plan A, which was there before the question, has rows to be drawn over those that are
+// shown.
 [[nodiscard]] bool has_track_of_a(const Scene& scene);
 // Draws A's blocks on one row as outlines.
 inline constexpr float kTrackOfA = 12, kTrackPitch = 15, kLeastTracked = 38;
