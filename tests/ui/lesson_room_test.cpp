@@ -8,17 +8,12 @@
 
 #include <algorithm>
 #include <doctest/doctest.h>
-#include <filesystem>
 #include <string>
 
 using namespace pentamesh;
 using namespace pentamesh::ui;
 
 namespace {
-
-std::filesystem::path lesson_file(const std::string& id) {
-    return std::filesystem::path(SOURCE_DIR) / "assets" / "lessons" / (id + ".md");
-}
 
 // Walks to the step of that title.
 void walk_to(Driver& d, std::string_view title) {
