@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace pentamesh {
 namespace {
@@ -209,6 +210,10 @@ std::string first_wrong(const Evaluation& e) {
 void hold_whole(TokenSlices& out) {
     Evaluation e;
     Plan whole = with_factor(out.plan, Axis::cp, 1, true);
+    if (out.plan.layout.zero > 0) {  // ranks of cp share out the state: as many go on to do so
+        whole = out.plan;
+        whole.layout.dp_shard *= std::exchange(whole.layout.cp, 1);
+    }
     evaluate(whole, e);
     out.whole_refused = first_wrong(e);
     if (!e.valid) {
@@ -262,7 +267,10 @@ TokenSlices token_slices(const Plan& plan, const Evaluation& evaluation, bool cu
     out.held = fullest(*e);
     if (out.cut.ranks > 1) {
         list_ways(*e, own_type < 0 ? type : own_type, out);
-        hold_whole(out);
+        if (out.source == TokenSource::edited && evaluation.valid)
+            out.whole = fullest(evaluation);
+        else
+            hold_whole(out);
     } else {
         out.whole = out.held;
     }

@@ -61,8 +61,8 @@ struct KeysWay {
     CpComm comm = CpComm::ring;
     bool own = false;        // the way of the plan itself
     std::string lacks;       // what the plan's software does not run of it; empty: it runs
-    double attention_s = 0;  // of the core, without traffic
-    double slowed_s = 0;     // that traffic makes the core longer
+    double attention_s = 0;  // of the core by itself
+    double slowed_s = 0;     // that the core takes longer next to traffic
     double wire_s = 0, waits_s = 0;
     double sent_bytes = 0;
     double step_s = 0, step_waits_s = 0, held_bytes = 0;
@@ -86,7 +86,7 @@ struct TokenSlices {
     std::string why_not;        // nothing can be shown, a sentence; empty: the rest holds
     bool sparse = false;        // the layer picks keys by an indexer, which asks all of them
     std::int64_t heads = 0;     // of a rank before it exchanges them: after tp
-    StageMemory held, whole;    // of the fullest GPU: of `plan`, and of the same without cp
+    StageMemory held, whole;    // of the fullest GPU: with cp, and without it
     std::string whole_refused;  // why that cannot be laid out; empty: it can
     double hbm = 0;
     std::vector<KeysWay> ways;  // those that the plan can express, ring first

@@ -136,6 +136,13 @@ TEST_CASE("a plan without cp is shown with it, or whole; with too few GPUs a sma
     CHECK(cut.whole.total() == near(evaluate(plan).memory.stage[0].total(), 1e-12));
     CHECK(cut.held.total()
           == near(evaluate(long_samples(4, cut.plan.layout.cp_comm)).memory.stage[0].total(), 1e-12));
+    const Plan mesh = presets().plan("mesh-8");
+    CHECK(slices_of(mesh).whole.total() == near(evaluate(mesh).memory.stage[0].total(), 1e-12));
+    // Without cp as many ranks share out the state: only the sample is whole.
+    const TokenSlices own = slices_of(long_samples(4));
+    CHECK(own.whole.total() == near(evaluate(plan).memory.stage[0].total(), 1e-12));
+    CHECK(own.whole.optimizer == near(own.held.optimizer, 1e-12));
+    CHECK(own.whole.activations == near(4 * own.held.activations, 1e-6));
     const TokenSlices whole = slices_of(plan, false);
     CHECK(whole.cut.ranks == 1);
     CHECK(whole.ways.empty());

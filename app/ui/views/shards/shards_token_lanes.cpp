@@ -4,6 +4,7 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/scene/colors.h"
 #include "app/ui/views/memory/view.h"
+#include "core/plan/edits.h"
 #include "core/plan/names.h"
 
 #include <algorithm>
@@ -33,9 +34,16 @@ class TokenMemory {
         : ui_(ui), c_(ui.canvas()), theme_(ui.theme()), scene_(scene), s_(slices), cut_(slices.cut) {}
 
     void draw_memory(Rect box) {
-        Rect in = token_panel(ui_, box, "Memory of one GPU",
-                              scene_.in_lesson ? "the bread is cut, the crust is not"
-                                               : "activations are cut, weights are not");
+        const std::string name = scene_.in_lesson ? "bread (activations)" : "activations";
+        const auto state = [](const StageMemory& m) { return m.parameters + m.gradients + m.optimizer; };
+        // With ZeRO the ranks of cp share out the state: it falls where they are more than before.
+        const bool shares = state(s_.held) < 0.98 * state(s_.whole);
+        std::string sub = cut_.ranks <= 1    ? name + ": " + percent(s_.held.activations / s_.held.total())
+                          : shares           ? "activations are cut, more ranks share the state"
+                          : scene_.in_lesson ? "the bread is cut, the crust is not"
+                                             : "activations are cut, weights are not";
+        if (c_.text_width(sub, ui_.small()) > box.w - 28) sub = "activations are cut";
+        Rect in = token_panel(ui_, box, "Memory of one GPU", sub);
         const bool both = cut_.ranks > 1 && s_.whole_refused.empty();
         double top = std::max(s_.hbm, std::max(s_.held.total(), s_.whole.total()));
         top = ui_.kept_scale("tokens.memory", std::max(top, scene_.axis_bytes));
@@ -137,11 +145,11 @@ class TokenLanes {
             if (ui_.hovers(row)) ui_.tooltip(way_tooltip(way, may));
             draw_way(row, way, longest, roomy);
         }
-        if (in.h > 15)
-            ui_.label(in.cut_top(std::min(in.h, 18.0f)),
-                      "Norms, MLP and all products look at one token at a time: no wire there. cp copies the "
-                      "weights.",
-                      ui_.small());
+        if (in.h <= 15) return clicked;
+        std::string foot =
+            "Norms, MLP and all products look at one token at a time: no wire there. cp copies the weights";
+        if (zero_in_force(s_.plan) == 3) foot += "; here ZeRO-3 shares them out";
+        ui_.label(in.cut_top(std::min(in.h, 18.0f)), foot + ".", ui_.small());
         return clicked;
     }
 
@@ -287,7 +295,7 @@ class TokenLanes {
     void draw_call_lane(Rect compute, Rect below, const KeysWay& way, double px) {
         double before = 0, after = 0;
         for (const WayCall& c : way.calls) (c.after ? after : before) += c.call_s * c.times;
-        // A ring hides a part of a mixed way: that is no longer than what waits.
+        // A mixed way hides its ring: no more than what waits is drawn.
         before = std::min(before, way.waits_s - std::min(after, way.waits_s));
         const auto x = [&](double s) { return compute.x + static_cast<float>(s * px); };
         const double core = way.attention_s + way.slowed_s;
@@ -301,10 +309,11 @@ class TokenLanes {
         const Rect out{x(before + core), below.y, x(before + core + after) - x(before + core), below.h};
         if (after > 0) fill_wire(out, out.w);
         if (below.h > 9)
-            c_.text_in({in.right() + 5, below.y - 2, std::max(out.x - in.right() - 12, 0.0f), below.h + 4},
-                       way.comm == CpComm::allgather ? "keys, then values"
-                                                     : "queries, keys, values; behind it the output",
-                       ui_.style(11, Tone::secondary));
+            write_whole(ui_,
+                        {in.right() + 5, below.y - 2, std::max(out.x - in.right() - 12, 0.0f), below.h + 4},
+                        way.comm == CpComm::allgather ? "keys, then values"
+                                                      : "queries, keys, values; behind it the output",
+                        ui_.style(11, Tone::secondary));
     }
 };
 

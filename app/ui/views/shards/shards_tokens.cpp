@@ -108,7 +108,7 @@ class TokensPicture {
         return rows;
     }
     [[nodiscard]] std::string row_words(std::int64_t behind) const {
-        if (behind == 0) return "own keys";
+        if (behind == 0) return cut_.ranks > 1 ? "own keys" : "keys";
         if (cut_.comm == CpComm::ring) return "hop " + thousands(behind);
         return behind == 1 ? "gathered" : "";
     }
@@ -136,7 +136,7 @@ class TokensPicture {
         const bool gap = cut_.ranks > kMostGpus;
         const auto n = static_cast<float>(ranks_.size());
         const float between = n > 4 ? 6.0f : 10.0f;
-        const float w = std::min((strip.w - between * (n - 1) - (gap ? kLeftOut : 0)) / n, 150.0f);
+        const float w = std::min((strip.w - between * (n - 1) - (gap ? kLeftOut : 0)) / n, 240.0f);
         const float all = w * n + between * (n - 1) + (gap ? kLeftOut : 0);
         std::vector<Rect> out;
         float x = strip.x + (strip.w - all) / 2;
@@ -214,7 +214,9 @@ class TokensPicture {
             Color fill = has_box(rank) ? shade(rank) : mix(theme_.panel, axis_, 0.3f);
             if (faded(rank)) fill = mix(theme_.panel, fill, 0.45f);
             c_.rect(r, fill, r.w > 8 ? 2.0f : 0.0f);
-            if (numbered)
+            if (cut_.ranks <= 1)
+                c_.text_in(r, "all of them", bold.in(ink_on(fill)), Align::center);
+            else if (numbered)
                 c_.text_in(r, thousands(static_cast<std::int64_t>(i)), bold.in(ink_on(fill)), Align::center);
         }
         if (ui_.hovers(bar))
@@ -302,6 +304,8 @@ class TokensPicture {
     }
     // `word` may be empty.
     void write_slice(Rect r, std::string_view word, std::size_t slice, const TextStyle& style) {
+        if (r.h < 11.5f) return;
+        if (cut_.ranks <= 1) return static_cast<void>(c_.text_in(r, "all tokens", style, Align::center));
         const std::string number = thousands(static_cast<std::int64_t>(slice));
         const std::array words{word.empty() ? number : std::string(word) + " " + number, number};
         c_.text_in(r, wording(ui_, r.w - 4, words, style), style, Align::center);
@@ -320,7 +324,7 @@ class TokensPicture {
             const Color fill = shade(cut_.slices[own[i]].rank);
             const Rect r = piece_of(cell, i, own.size());
             c_.rect(r, fill, r.w > 8 ? 3.0f : 0.0f);
-            write_slice(r, cut_.ranks <= 1 ? "sample" : "slice", own[i], ui_.style(11).in(ink_on(fill)));
+            write_slice(r, "slice", own[i], ui_.style(11).in(ink_on(fill)));
         }
     }
     // With heads exchanged a GPU has keys of the same tokens as queries, for a part of the heads.
@@ -351,7 +355,7 @@ class TokensPicture {
             if (!solid)
                 c_.frame(r, place == KeyPlace::coming ? theme_.text : color,
                          place == KeyPlace::coming ? 2.0f : 1.3f, 3);
-            write_slice(r, cut_.ranks <= 1 ? "sample" : "keys", own[i], ui_.style(11).in(ink_on(ground)));
+            write_slice(r, "keys", own[i], ui_.style(11).in(ink_on(ground)));
         }
     }
 
@@ -490,7 +494,7 @@ class TokensPicture {
         const double w = cut_.window > 0 ? static_cast<double>(cut_.window) : tokens;
         std::vector<Vec2> band{at(begin, begin), at(end, end), at(std::max(end - w, 0.0), end)};
         if (begin < w && w < end) band.push_back(at(0, w));
-        band.push_back(at(std::max(begin - w, 0.0), begin));
+        if (begin > 0) band.push_back(at(std::max(begin - w, 0.0), begin));
         c_.polygon(band, color);
     }
 
