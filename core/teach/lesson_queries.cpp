@@ -538,10 +538,9 @@ Answer problem(const QueryInput& in) {
 }
 
 // Say which places have a figure of messages, of memory and of time.
-constexpr std::string_view kCalls = "mesh map comm layer",
-                           kBytes = "mesh map comm timeline layer scale", kHeld = "views figures",
-                           kTime = "views figures", kBubble = "timeline step compare",
-                           kModelFacts = "views plan";
+constexpr std::string_view kCalls = "mesh map comm layer", kBytes = "mesh map comm timeline layer scale",
+                           kHeld = "views figures", kTime = "views figures",
+                           kBubble = "timeline step compare", kModelFacts = "views plan";
 
 constexpr Query kStepQueries[] = {
     {"memory fullest", "what the fullest GPU holds, GiB", memory_fullest, kHeld},
