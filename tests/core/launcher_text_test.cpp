@@ -1,5 +1,6 @@
 // Tests that what stands between a launcher and the program is a part of the text, as are the files next to
 // it that either names, and that no word of a command line is dropped in silence.
+#include "core/base/files.h"
 #include "tests/core/imports.h"
 
 #include <doctest/doctest.h>
