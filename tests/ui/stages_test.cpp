@@ -1,5 +1,5 @@
 // The loaf cut between layers, in the lesson that shows it: tiles, the moment on the timeline, the knife.
-#include "tests/ui/driver.h"
+#include "tests/ui/press.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>
@@ -19,17 +19,6 @@ void open_depth(Driver& d) {
     REQUIRE(at != steps.end());
     for (auto i = steps.begin(); i != at; ++i) d.press({Key::page_down});
     d.settle();
-}
-
-bool says(Driver& d, std::string_view words) {
-    d.surface.record_text(true);
-    d.settle();
-    const auto& runs = d.surface.text_runs();
-    const bool found = std::any_of(runs.begin(), runs.end(), [&](const TextRun& run) {
-        return run.text.find(words) != std::string::npos;
-    });
-    d.surface.record_text(false);
-    return found;
 }
 
 }  // namespace
