@@ -92,7 +92,7 @@ LessonSession& at_step(Driver& d, const std::string& lesson, int step) {
 
 TEST_CASE("all lessons are walked step by step, every question answered wrong and right") {
     Driver d("mesh-8", {1040, 640});
-    REQUIRE(d.shell.lessons().size() == 23);
+    REQUIRE(d.shell.lessons().size() == 24);
     for (const LessonEntry& entry : d.shell.lessons()) {
         CAPTURE(entry.id);
         d.shell.open_lesson(entry.file);
