@@ -29,6 +29,8 @@ TEST_CASE("the layer begins at its first step, and says the plan's own bytes") {
     CHECK(s.at == 0);
     CHECK(s.shown->tally_equals);
     CHECK(says(d, "The same as the plan's own list of activations: 10 calls"));
+    CHECK(s.choice.notation == Notation::megatron);  // as people who run the plan's software write it
+    REQUIRE(d.click("layer.notation", 2));
     CHECK(says(d, "y = reduce_scatter(y, tp)"));
 }
 
@@ -232,6 +234,9 @@ TEST_CASE("Space plays and pauses the layer once a press, also where the mouse c
     d.press({Key::space});
     CHECK_FALSE(layer(d).playing);
     REQUIRE(d.click("layer.whose", 1));
+    d.press({Key::space});
+    CHECK_FALSE(layer(d).playing);  // the two matrices have no steps
+    REQUIRE(d.click("layer.steps", 1));
     d.press({Key::space});
     CHECK(layer(d).playing);
     d.press({Key::space});
