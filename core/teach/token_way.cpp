@@ -57,7 +57,7 @@ std::vector<std::int64_t> pick_experts(std::span<const double> scores, std::int6
     const auto node_of = [&](std::int64_t e) { return node[static_cast<std::size_t>(e)]; };
     std::vector<std::int64_t> nodes(node.begin(), node.end());
     std::ranges::sort(nodes);
-    nodes.erase(std::ranges::unique(nodes).begin(), nodes.end());
+    nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
     std::vector<std::int64_t> out;
     if (most_nodes > 0 && most_nodes < std::ssize(nodes)) {
         const std::int64_t each = std::max<std::int64_t>(1, top_k / most_nodes);
