@@ -91,7 +91,7 @@ std::int64_t TokenWay::nodes_reached() const {
     std::vector<std::int64_t> reached;
     for (const TokenPick& p : picks) reached.push_back(drawers[p.drawer].node);
     std::ranges::sort(reached);
-    return std::ranges::unique(reached).begin() - reached.begin();
+    return std::unique(reached.begin(), reached.end()) - reached.begin();
 }
 
 std::int64_t TokenWay::ways() const {
@@ -150,7 +150,7 @@ TokenWay token_way(const Plan& plan, const Evaluation& evaluation, std::int64_t 
     std::vector<std::int64_t> nodes;
     for (const TokenDrawer& d : out.drawers) nodes.push_back(d.node);
     std::ranges::sort(nodes);
-    out.nodes = std::ranges::unique(nodes).begin() - nodes.begin();
+    out.nodes = std::unique(nodes.begin(), nodes.end()) - nodes.begin();
 
     for (const std::int64_t other : group_members(mesh, GroupKind::edp, rank))
         if (out.copies.empty() && other > rank) out.copies = group_members(mesh, GroupKind::ep, other);
