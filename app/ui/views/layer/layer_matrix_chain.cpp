@@ -300,9 +300,12 @@ class MatrixChain : public MatrixPainter {
         cards_ = matrix_stripes(m_.tp());
         const float steps = static_cast<float>(cards_.size() - 1);
         const float step = std::min(12.0f, 36 / std::max(steps, 1.0f)), rise = steps * step * 0.4f;
-        const float u = std::clamp((room.h - 22 - rise) / 80, 0.4f, 1.8f), w = 46 * u, h = 80 * u;
-        const float mid = room.y + (room.h - 18) / 2;
         const float box = std::clamp(room.w * 0.21f, 90.0f, 200.0f), ways = s.sliced ? 2.0f : 1.0f;
+        constexpr float kLeastWay = 60;  // as its name is wide
+        const float left = room.w - ways * kLeastWay - steps * step - box - 2 * kLead;
+        const float u = std::clamp(std::min((room.h - 22 - rise) / 80, left / (46 * (2 + ways))), 0.4f, 1.8f),
+                    w = 46 * u, h = 80 * u;
+        const float mid = room.y + (room.h - 18) / 2;
         const float rest = w * (2 + ways) + steps * step + box + 2 * kLead;
         const float way = std::clamp((room.w - rest) / ways, 30.0f, 200.0f);
         float x = room.x + std::max(0.0f, (room.w - rest - way * ways) / 2);
