@@ -289,7 +289,7 @@ TEST_CASE("what leaves the headroom is a table where it has room, else a picture
         request.paper = paper;
         request.pages = {ReviewPage::memory};
         const std::string text = flat(joined(text_of({plan}, request)));
-        CHECK(has(text, "(logarithmic)") == (paper == PaperKind::slide));
+        CHECK_FALSE(has(text, "logarithmic"));
         for (const SavingStep& s : savings(plan, e.memory)) {
             CHECK(has(text, label_of(s)));
             CHECK(has(text, memory_text(s.fullest.total(), Zeros::kept)));

@@ -158,7 +158,6 @@ TEST_CASE("rows of the token's page answer a question for GPUs, and no way is dr
     for (std::uint64_t rank = 1; rank < 8; ++rank) REQUIRE(d.click("mesh.token.row", rank));
     REQUIRE(d.click("lesson.check"));
     CHECK(l.state().right);
-    d.frame();
     CHECK(d.shell.views().mesh.token.grows_since_s >= 0);  // the ways grow
     d.rest();
     CHECK(d.shell.views().mesh.token.grows_since_s < 0);

@@ -303,12 +303,13 @@ const RoomSoftware* room_software(const Lesson& lesson) {
 // Asks once what the room runs: the plans of the steps, their answers and words follow.
 void draw_software(Pen& p) {
     const Lesson& lesson = p.session.lesson;
-    if (!may_ask_software(lesson) || (p.session.step > 0 && !p.session.asks_software)) return;
+    const bool first = p.session.step == 0 && (!lesson.software || !p.to_room);
+    if (!may_ask_software(lesson) || (!first && !p.session.asks_software)) return;
     constexpr float kWidest = 400;
     const Rect head = p.room.cut_top(18), row = p.room.cut_top(26);
     p.room.cut_top(10);
     if (p.measures) return;
-    p.ui.section(head, "WHAT DO YOU RUN?  ANSWERS AND BYTES FOLLOW");
+    p.ui.section(head, "WHAT DO YOU RUN?");
     std::array<std::string_view, kRoomSoftware.size()> names;
     std::ranges::transform(kRoomSoftware, names.begin(), &RoomSoftware::name);
     const RoomSoftware* now = room_software(lesson);

@@ -20,7 +20,8 @@ constexpr float kApartSize = 15, kAskedSize = 13;
 float presenter_size(float width) {
     return width >= 800 ? 16.0f : 13.0f;
 }
-constexpr float kLeastSize = 11, kReadable = 13;  // from the last row
+constexpr float kReadable = 13;     // from the last row
+constexpr float kLeastPixels = 16;  // of type, where all of a step has no room else
 // The words have a third of the window at most, the picture the rest; next to the plan they have less.
 float words_width(float window, float room) {
     return std::clamp(std::min(window / 3, room * 0.4f), 260.0f, 760.0f);
@@ -39,6 +40,7 @@ Rect inside_words(Rect words, float size) {
 // give way to an answer first; only what is still too much is scrolled.
 void LessonDesk::fit_words(Ui& ui, float width, float height, const Scene& scene) {
     const float most = presenter_size(ui.frame().size.x);
+    const float least = std::clamp(kLeastPixels / ui.frame().scale, 9.0f, 11.0f);
     const StepState none;
     const StepState& s = lesson_.current() != nullptr ? lesson_.state() : none;
     std::string of = std::to_string(window_.evaluated);
@@ -61,7 +63,7 @@ void LessonDesk::fit_words(Ui& ui, float width, float height, const Scene& scene
         return false;
     };
     if (found(most, kReadable, false) || (s.shown() && found(most, kReadable, true))
-        || found(kReadable - 1, kLeastSize, s.shown()))
+        || found(kReadable - 1, least, s.shown()))
         return;
     presenter_.words_size = kReadable;
 }

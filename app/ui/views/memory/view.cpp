@@ -196,6 +196,8 @@ void draw_savings(Ui& ui, Rect head_row, Rect room, const Scene& scene,
             const float before = y_of(steps[i - 1].fullest.total());
             if (before < top)
                 c.pattern({x, before, bar, top - before}, Pattern::hatched, ui.theme().good.alpha(0.7f));
+            if (before < top && steps[i - 1].fullest.total() > end_bytes)
+                draw_bar_break(c, ui.theme().window, {x, before, bar, top - before});
         }
         const double total = s.fullest.total();
         const Rect column{x, top, bar, room.bottom() - top};  // the categories have shares of its height

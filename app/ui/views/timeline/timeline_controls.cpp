@@ -271,9 +271,10 @@ void bubble_sentence(Line& line, const Scene& scene, const ShownTimeline& shown,
     const std::string more =
         of + (of_step ? ", " + time_text(schedule_bubble_s(*step)) : " on the average stage");
     line.put(line.ui.canvas().text_width(more, plain) <= line.rest.w ? more : of, plain);
-    if (a != nullptr)
-        if (const double by = difference(t.makespan, a->timeline.makespan); by != 0) against(by, time_text);
     if (!of_step) return;
+    // The difference is of the seconds that stand before it.
+    if (a != nullptr && a->step)
+        against(difference(schedule_bubble_s(*step), schedule_bubble_s(*a->step)), time_text);
     waits_sentence(line, shown, *step, drawn, kSaidAxis);
     const std::string uneven = percent(step->uneven_s / step->time_s), words = "· uneven stages";
     if (step->uneven_s < kSaid * step->time_s) return;

@@ -217,13 +217,13 @@ struct TimelineNeeds {
 // Rows of several stages are at most so high that what a stage holds has room below them; the memory of one
 // stage is drawn in bytes, and takes the larger part of the room.
 TimelineAreas divide(Rect room, const TimelineNeeds& needs) {
-    constexpr float kCurve = 64, kPeriodRow = 26, kLeastOfOne = 76;
+    constexpr float kCurve = 64, kPeriodRow = 26, kLeastOfOne = 76, kLeastWithSame = 230;
     TimelineAreas r;
     r.legend = room.cut_bottom(needs.legend);
     const bool one = needs.devices == 1;
     const float rows = std::min(kMostRow, room.h * 0.4f);
     if (needs.tall) r.curve = room.cut_bottom(one ? std::max(room.h - rows - 48, kLeastOfOne) : kCurve);
-    if (needs.same && needs.tall) r.same = room.cut_bottom(kSameBubble);
+    if (needs.same && room.h >= kLeastWithSame) r.same = room.cut_bottom(kSameBubble);
     if (needs.windows != nullptr && needs.tall && needs.windows->periods() > 1)
         r.bracket = room.cut_bottom(kPeriodRow);
     if (room.h > 96) r.ruler = room.cut_bottom(20);
