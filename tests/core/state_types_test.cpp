@@ -134,9 +134,8 @@ TEST_CASE("Transformer Engine's Adam keeps moments in fp32 unless it is told, an
 
 TEST_CASE("a sentence says what a parameter takes") {
     Training t;
-    CHECK(
-        state_words(t)
-        == "18 bytes a parameter: weights in bf16, gradients and two moments in fp32, a master copy in fp32");
+    CHECK(state_words(t)
+          == "18 bytes a parameter: weights in bf16, gradients, two moments and a master copy in fp32");
     t.gradients = t.optimizer_state = Dtype::bf16;
     t.master_weights = MasterWeights::none;
     CHECK(state_words(t)

@@ -174,7 +174,9 @@ TEST_CASE("Automodel: pp x ep says how many GPUs there are at least") {
     CHECK(p.layout.dp_shard == 32);
     CHECK(p.layout.ep_comm == EpComm::deepep);
     CHECK(p.training.sequence_length == 4096);
-    CHECK(p.training.micro_batch == 8);
+    // The pipeline splits the local batch of 8 into pp_microbatch_size, by default 1 (PipelineConfig in
+    // components/distributed/pipelining/config.py).
+    CHECK(p.training.micro_batch == 1);
     CHECK(p.training.recompute == Recompute::full);
     CHECK(p.training.software == Software::automodel);
 }
