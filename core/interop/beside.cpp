@@ -64,14 +64,21 @@ class Reading {
                && std::find(std::begin(kNames), std::end(kNames), leaf) != std::end(kNames);
     }
 
-    static Listed row_of(const Setting& s, std::string path = {}) {
-        return {s.name, s.value, std::move(path), {}, s.at.line, s.at.file};
+    static Listed row_of(const Setting& s, std::string path = {}, std::string why = {}) {
+        return {s.name, s.value, std::move(path), std::move(why), s.at.line, s.at.file};
     }
 
     // A launcher's words end in a list each; those of accelerate are settings of its own file.
     void launchers(std::vector<Setting>& accelerate) {
         for (Setting& s : text_.launch->before) {
-            const auto& row = words("launchers")[s.of];
+            const auto& all = words("launchers");
+            const auto of = all.find(s.of);
+            if (of == all.end()) {
+                out_.lists.unmapped.push_back(
+                    row_of(s, {}, "a word of " + s.of + ", which hands the command on"));
+                continue;
+            }
+            const auto& row = *of;
             const std::string key = flag_key(s.name);
             const auto is_listed = [&](const char* list) {
                 const auto found = row.find(list);
@@ -229,6 +236,14 @@ class Reading {
         for (const Setting& s : text_.launch->loose) {
             const bool unset = !s.unknown.empty();
             ImportProblem word;
+            if (s.unknown == "$@") {  // the script itself has no word in it
+                word.severity = Severity::info;
+                word.code = "arguments-of-script";
+                word.message = "The script hands its own arguments on: none are given (--args on the command "
+                               "line).";
+                out_.problems.push_back(std::move(word));
+                continue;
+            }
             word.severity = Severity::warning;
             word.code = "word-not-read";
             word.name = s.unknown;

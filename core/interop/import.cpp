@@ -408,6 +408,20 @@ void hand_on(const Beside& beside, const Tool& tool, Dialect* dialect, SettingsT
     for (const char* code : {"file-by-name", "not-read", "launcher-file"}) dialect->silence(code);
 }
 
+// Takes out the words that name a tool's own file of defaults: they hold wherever the text says no others.
+std::vector<Listed> files_of_defaults(const Dialect* dialect, SettingsText& text) {
+    std::vector<Listed> out;
+    if (!dialect || !text.launch) return out;
+    const nlohmann::json files = dialect->data().value("default_files", nlohmann::json::array());
+    std::erase_if(text.launch->loose, [&](const Setting& s) {
+        const std::string name = s.name.substr(s.name.rfind('/') + 1);
+        const bool usual = std::find(files.begin(), files.end(), name) != files.end();
+        if (usual) out.push_back({s.name, s.value, {}, {}, s.at.line, s.at.file});
+        return usual;
+    });
+    return out;
+}
+
 // Returns the 256 of "mixtral-256gpus.yaml"; 0: the name says none.
 std::int64_t gpus_in_name(std::string_view path) {
     const std::string_view name = path.substr(path.rfind('/') + 1);
@@ -464,11 +478,15 @@ bool is_settings_file(std::string_view name) {
 }
 
 // Returns the script around a file of settings that its program is given, and puts the file in the place of
-// the script. It is nothing where the script has settings of a tool itself, or names no such file that is
-// there.
+// the script. It is nothing where the script's own settings are of another tool, or where it names no such
+// file that is there.
 std::optional<OuterScript> file_of_script(ImportRequest& r) {
-    if (!r.tool.empty() || !r.other || !is_script(r.text) || !guess_tools(r.text).empty())
-        return std::nullopt;
+    if (!r.tool.empty() || !r.other || !is_script(r.text)) return std::nullopt;
+    // A program that is known by its name may take a file of its own tool: `-m axolotl.cli.train full.yaml`.
+    // A launcher's words are of the job around it; its own file is read_beside's.
+    std::vector<const Tool*> own = guess_tools(r.text);
+    const bool launcher = std::erase_if(own, [](const Tool* t) { return t->or_another; }) > 0;
+    if (own.size() > 1 || (own.size() == 1 && own.front()->reader != Reader::fields)) return std::nullopt;
     shell::Given given;
     for (const std::string& v : r.variables)
         if (const std::size_t equals = v.find('='); equals != std::string::npos)
@@ -493,7 +511,15 @@ std::optional<OuterScript> file_of_script(ImportRequest& r) {
         }
     for (const std::string& name : names) {
         const auto text = r.other(name);
-        if (!text || guess_tools(*text).empty()) continue;
+        if (!text) continue;
+        const std::vector<const Tool*> of_file = guess_tools(*text);
+        const bool of_launcher = std::any_of(of_file.begin(), of_file.end(), [](const Tool* t) {
+            return t->or_another || t->name == "deepspeed";
+        });
+        if (of_file.empty() || (launcher && of_launcher)
+            || (!own.empty() && std::find(of_file.begin(), of_file.end(), own.front()) == of_file.end()))
+            continue;
+        if (!own.empty()) r.tool = own.front()->name;
         r.text = *text;
         r.path = name;
         out.file = name;
@@ -569,7 +595,9 @@ Import import_settings(const ImportRequest& asked, const Presets& presets) {
     // The launcher's words and files that are named say more.
     Beside beside;
     if (tool.reader != Reader::model) {
+        std::vector<Listed> usual = files_of_defaults(named, text);
         beside = read_beside(request, presets, text);
+        for (Listed& l : usual) beside.lists.ignored.push_back(std::move(l));
         hand_on(beside, tool, named, text);
     }
 

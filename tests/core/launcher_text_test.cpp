@@ -119,8 +119,7 @@ TEST_CASE("a word that is no setting is named") {
         " --num-layers 16 --hidden-size 2048 --num-attention-heads 16 --seq-length 2048 "
         "--max-position-embeddings 2048 --micro-batch-size 1 --global-batch-size 32 "
         "--bf16 --vocab-size 32000\n";
-    for (const char* word :
-         {"${PARALLEL_ARGS}", "$(cat parallel.args)", "${EXTRA[@]}", "\"$@\"", "@args.txt"}) {
+    for (const char* word : {"${PARALLEL_ARGS}", "$(cat parallel.args)", "${EXTRA[@]}", "@args.txt"}) {
         INFO(word);
         const Import made = import_text("torchrun --nproc_per_node 8 --nnodes 2 pretrain_gpt.py "
                                         + std::string(word) + megatron);
@@ -128,6 +127,15 @@ TEST_CASE("a word that is no setting is named") {
         REQUIRE(problem_called(made, "word-not-read"));
         CHECK_FALSE(made.settings.not_known.empty());
     }
+    // A script that is started without arguments has none to hand on.
+    const Import own = import_text("torchrun --nproc_per_node 8 --nnodes 2 pretrain_gpt.py"
+                                   + megatron.substr(0, megatron.size() - 1) + " \"$@\"\n");
+    REQUIRE(own.plan);
+    CHECK_FALSE(problem_called(own, "word-not-read"));
+    const ImportProblem* note = problem_called(own, "arguments-of-script");
+    REQUIRE(note);
+    CHECK(note->severity == Severity::info);
+    CHECK(own.settings.not_known.empty());
 }
 
 TEST_CASE("a word that the framework's own list refuses is refused") {

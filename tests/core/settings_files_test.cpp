@@ -102,6 +102,12 @@ TEST_CASE("GPUs of a node are no GPUs of a job whose layout needs more, where no
     CHECK(made.plan->cluster.gpus == 16);
     std::string one_node = text;
     one_node.replace(one_node.find("pipeline_model_parallel_size: 4"), 31, "pipeline_model_parallel_size: 2");
+    // A node is enough, and the job may still have more of them: the launcher says how many.
+    const Import fewest = import_text(one_node);
+    CHECK(problem_called(fewest, "gpus-missing"));
+    REQUIRE(fewest.plan);
+    CHECK(fewest.plan->cluster.gpus == 8);
+    one_node.replace(one_node.find("  precision"), 0, "  num_nodes: 1\n");
     CHECK_FALSE(problem_called(import_text(one_node), "gpus-missing"));
 }
 
@@ -121,6 +127,7 @@ TEST_CASE("MaxText: a batch per device below one is a part of a sequence; xpk's 
                                     "per_device_batch_size=0.25 ici_tensor_parallelism=8 "
                                     "ici_fsdp_parallelism=1\n");
     REQUIRE(part.plan);
+    CHECK(stands_in(part.settings.ignored, "base.yml"));  // MaxText's own defaults
     CHECK(part.plan->cluster.gpus == 8);
     CHECK(part.plan->training.global_batch == 2);
 
@@ -205,6 +212,7 @@ TEST_CASE("a program that hands its command on to torchrun: torchrun's is the jo
     CHECK(made.plan->layout.dp_shard == 32);
     CHECK(made.plan->layout.zero == 3);
     CHECK_FALSE(stands_in(made.settings.not_known, "--gpus"));
+    CHECK(stands_in(made.settings.unmapped, "--gpus"));  // it is submit.py's
 }
 
 TEST_CASE("an argument that names torchrun hands nothing on, and for_vllm is no model that reads pictures") {
@@ -414,23 +422,36 @@ TEST_CASE("settings that bear on memory or time are not among those that change 
              {rl + "--model.new_name 4", "--model.new_name", false},
              {arctic + "  hf_config_kwargs:\n    num_hidden_layers: 4\ndeepspeed:\n  steps_per_print: 1\n",
               "model.hf_config_kwargs.num_hidden_layers"},
-             {arctic + "deepspeed:\n  pipeline:\n    stages: 2\n", "deepspeed.pipeline.stages", false},
-             {zero + "\"data_types\": {\"grad_accum_dtype\": \"fp64\"}}", "data_types.grad_accum_dtype"}}) {
+             {arctic + "deepspeed:\n  pipeline:\n    stages: 2\n", "deepspeed.pipeline.stages", false}}) {
         CAPTURE(r.setting);
         const Import made = import_text(r.text + "\n", 8);
         CHECK(stands_in(r.known ? made.settings.unmapped : made.settings.not_known, r.setting));
     }
+    // DeepSpeed has float32, float16, bfloat16 and int8 for it (runtime/config.py, DtypeEnum).
+    const Import wide = import_text(zero + "\"data_types\": {\"grad_accum_dtype\": \"fp64\"}}\n", 8);
+    CHECK(problem_called(wide, "setting-not-allowed"));
     const Import same = import_text(hf + "--attn_implementation flash_attention_2 --adafactor false\n");
     CHECK(stands_in(same.settings.ignored, "--attn_implementation"));
     CHECK(stands_in(same.settings.ignored, "--adafactor"));
 }
 
-TEST_CASE("accelerate: Megatron-LM is refused, and DDP may reduce after each micro-batch") {
+// Its MegatronLMPlugin (utils/dataclasses.py) hands these degrees to Megatron-LM. Only FSDP reads cp_size.
+TEST_CASE("accelerate: Megatron-LM has degrees of its own, and DDP may reduce after each micro-batch") {
     const std::string rest = "num_machines: 1\nnum_processes: 8\nmixed_precision: bf16\n";
-    const Import megatron = import_text("distributed_type: MEGATRON_LM\n" + rest
-                                        + "megatron_lm_config:\n  megatron_lm_tp_degree: 4\n");
-    CHECK(problem_called(megatron, "other-engine"));
-    CHECK(stands_in(megatron.settings.unmapped, "megatron_lm_config.megatron_lm_tp_degree"));
+    ImportRequest r;
+    r.text = "distributed_type: MEGATRON_LM\n" + rest
+             + "megatron_lm_config:\n  megatron_lm_tp_degree: 2\n  megatron_lm_context_parallel_size: 2\n"
+               "  megatron_lm_use_distributed_optimizer: true\n";
+    r.path = "test";
+    r.model = "llama-3-8b";
+    const Import megatron = import_settings(r, presets());
+    CHECK(stands_in(megatron.settings.mapped, "megatron_lm_config.megatron_lm_tp_degree"));
+    REQUIRE(megatron.plan);
+    CHECK_FALSE(problem_called(megatron, "split-ignored"));
+    CHECK(megatron.plan->layout.tp == 2);
+    CHECK(megatron.plan->layout.cp == 2);
+    CHECK(megatron.plan->layout.zero == 1);
+    CHECK(megatron.plan->training.software == Software::megatron);
     const Import each = import_text("distributed_type: MULTI_GPU\n" + rest + "sync_each_batch: true\n");
     CHECK(stands_in(each.settings.mapped, "sync_each_batch"));
 }

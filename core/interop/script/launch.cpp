@@ -271,6 +271,7 @@ void read_arguments(const Script& script, const std::vector<Argument>& words, st
 // Reads the flags that stand before the program, each of the launcher before it (words.json, "launchers"):
 // `srun -N 4 accelerate launch --use_fsdp train.py`.
 void read_launchers(const Script& script, const std::vector<Argument>& words, std::size_t end, Launch& out) {
+    static const nlohmann::ordered_json nothing = nlohmann::ordered_json::object();
     const auto& known = words_of_launchers();
     std::string launcher;
     for (std::size_t k = 0; k < end && k < words.size(); ++k) {
@@ -282,6 +283,10 @@ void read_launchers(const Script& script, const std::vector<Argument>& words, st
             launcher = name;
             continue;
         }
+        if (w.ends_with(".py")) {  // a program that hands its command on: what follows is its own
+            launcher = name;
+            continue;
+        }
         if (launcher.empty() || !is_flag(w)) {
             if (!is_flag(w)) keep_loose(script, words[k], out);
             continue;
@@ -289,7 +294,8 @@ void read_launchers(const Script& script, const std::vector<Argument>& words, st
         if (w == "-m" || w == "--module") continue;  // the program follows
         const std::size_t equals = w.find('=');
         const std::string flag = w.substr(0, equals);
-        const auto& row = known[launcher];
+        const auto of = known.find(launcher);
+        const auto& row = of == known.end() ? nothing : *of;
         const auto is_listed = [&](const char* list) {
             const auto found = row.find(list);
             return found != row.end() && std::any_of(found->begin(), found->end(), [&](const auto& one) {
