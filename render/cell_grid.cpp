@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <imgui.h>
 #include <limits>
 #include <string>
@@ -181,9 +180,21 @@ Vec2 far_corner(const CellGrid& grid) {
     return end;
 }
 
-template <typename T>
-bool same_bytes(const T& a, const T& b) {
-    return std::memcmp(&a, &b, sizeof(T)) == 0;
+bool same_levels(const CellGrid& a, const CellGrid& b) {
+    return a.levels == b.levels
+           && std::equal(a.level.begin(), a.level.end(), b.level.begin(),
+                         [](const CellGrid::Level& x, const CellGrid::Level& y) {
+                             return x.size == y.size && x.cols == y.cols && x.pitch_x == y.pitch_x
+                                    && x.pitch_y == y.pitch_y;
+                         });
+}
+
+bool same_digits(const CellGrid& a, const CellGrid& b) {
+    return a.digits == b.digits
+           && std::equal(a.digit.begin(), a.digit.end(), b.digit.begin(),
+                         [](const CellGrid::Digit& x, const CellGrid::Digit& y) {
+                             return x.stride == y.stride && x.size == y.size && x.weight == y.weight;
+                         });
 }
 
 // The program keeps its uniforms from call to call: only what differs from the grid before it is set, as the
@@ -194,9 +205,9 @@ void set_grid(const CellGrid& grid, SurfaceState& state) {
     const CellGrid* before = state.cells_set && state.cells_scale == scale ? &*state.cells_set : nullptr;
     glUniform2f(u.origin, grid.origin.x * scale, grid.origin.y * scale);
     glUniform3i(u.run, grid.first, std::max(1, grid.step), grid.count);
-    if (before == nullptr || !same_bytes(before->cell, grid.cell))
+    if (before == nullptr || before->cell.x != grid.cell.x || before->cell.y != grid.cell.y)
         glUniform2f(u.cell, grid.cell.x * scale, grid.cell.y * scale);
-    if (before == nullptr || before->levels != grid.levels || !same_bytes(before->level, grid.level)) {
+    if (before == nullptr || !same_levels(*before, grid)) {
         glUniform1i(u.levels, grid.levels);
         std::array<GLint, 8> level{};
         std::array<GLfloat, 8> pitch{};
@@ -209,7 +220,7 @@ void set_grid(const CellGrid& grid, SurfaceState& state) {
         glUniform2iv(u.level, 4, level.data());
         glUniform2fv(u.pitch, 4, pitch.data());
     }
-    if (before == nullptr || before->digits != grid.digits || !same_bytes(before->digit, grid.digit)) {
+    if (before == nullptr || !same_digits(*before, grid)) {
         std::array<GLint, 18> digit{};
         for (std::size_t i = 0; i < 6; ++i) {
             digit[3 * i] = std::max(1, grid.digit[i].stride);
@@ -219,8 +230,7 @@ void set_grid(const CellGrid& grid, SurfaceState& state) {
         glUniform1i(u.digits, grid.digits);
         glUniform3iv(u.digit, 6, digit.data());
     }
-    if (before == nullptr || before->palette_size != grid.palette_size
-        || !same_bytes(before->palette, grid.palette)) {
+    if (before == nullptr || before->palette_size != grid.palette_size || before->palette != grid.palette) {
         std::array<GLfloat, 256> palette{};
         const int colors = std::clamp(grid.palette_size, 1, 64);
         for (std::size_t i = 0; i < static_cast<std::size_t>(colors); ++i) {
@@ -231,7 +241,7 @@ void set_grid(const CellGrid& grid, SurfaceState& state) {
         glUniform1i(u.palette_size, colors);
     }
     if (before == nullptr || before->highlighted_id != grid.highlighted_id || before->dim != grid.dim
-        || !same_bytes(before->ground, grid.ground)) {
+        || before->ground != grid.ground) {
         glUniform1i(u.highlighted, grid.highlighted_id);
         const auto ground = floats(grid.ground);
         glUniform4fv(u.ground, 1, ground.data());

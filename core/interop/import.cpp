@@ -544,32 +544,32 @@ void put_around(OuterScript& outer, SettingsText& text) {
 
 }  // namespace
 
-Import import_settings(const ImportRequest& asked, const Presets& presets) {
-    if (asked.text.size() > kMostBytes)
-        fail(asked, "is larger than 10 MiB, the most that is read as settings");
-    ImportRequest request = asked;
-    std::optional<OuterScript> outer = file_of_script(request);
+Import import_settings(const ImportRequest& request, const Presets& presets) {
+    if (request.text.size() > kMostBytes)
+        fail(request, "is larger than 10 MiB, the most that is read as settings");
+    ImportRequest reading = request;
+    std::optional<OuterScript> outer = file_of_script(reading);
     // Whose settings these are, and what is known of them.
-    const Tool& tool = tool_of(request, presets);
+    const Tool& tool = tool_of(reading, presets);
     const KnownSettings known(tool.name, presets);
     std::optional<Dialect> dialect;
     if (tool.dialect) dialect.emplace(tool.name, presets);
     Dialect* const named = dialect ? &*dialect : nullptr;
     PlanDraft draft;
-    draft.gpus = request.gpus;
-    draft.gpus_of_name = gpus_in_name(request.path);
-    for (const std::string& set : request.sets)
+    draft.gpus = reading.gpus;
+    draft.gpus_of_name = gpus_in_name(reading.path);
+    for (const std::string& set : reading.sets)
         for (const std::string_view field : {"cluster.gpus=", "/cluster/gpus="})
             if (set.starts_with(field) && draft.gpus == 0)
                 draft.gpus = std::clamp<std::int64_t>(parse_integer(set.substr(field.size())).value_or(0), 0,
                                                       std::int64_t{1} << 20);
-    take_users_model(request, presets, draft);
+    take_users_model(reading, presets, draft);
 
     // The text becomes settings in order.
-    SettingsText text = read_settings(request, presets, tool, named, known);
+    SettingsText text = read_settings(reading, presets, tool, named, known);
     if (outer) put_around(*outer, text);
-    if (!request.recipe.empty() && text.recipe.empty())
-        throw Error(ErrorKind::usage, request.path, "", "it has no configurations of several names");
+    if (!reading.recipe.empty() && text.recipe.empty())
+        throw Error(ErrorKind::usage, reading.path, "", "it has no configurations of several names");
     Import out;
     out.kind = tool.name;
     out.recipes = text.recipes;
@@ -596,18 +596,18 @@ Import import_settings(const ImportRequest& asked, const Presets& presets) {
     Beside beside;
     if (tool.reader != Reader::model) {
         std::vector<Listed> usual = files_of_defaults(named, text);
-        beside = read_beside(request, presets, text);
+        beside = read_beside(reading, presets, text);
         for (Listed& l : usual) beside.lists.ignored.push_back(std::move(l));
         hand_on(beside, tool, named, text);
     }
 
     // A reader takes settings into the draft of a plan; the sheet keeps what became of each.
     const Launch* const launch = text.launch ? &*text.launch : nullptr;
-    SettingsSheet sheet = tool.reader == Reader::model ? read_config(request, draft)
-                                                       : make_sheet(request, text, tool, named, known);
-    put_given(request, sheet);
-    if (launch && request.gpus > 0 && launch->gpus > 0 && launch->gpus != request.gpus)
-        sheet.problem(Severity::warning, "gpus-said", "The text says ", launch->gpus, " GPUs: ", request.gpus,
+    SettingsSheet sheet = tool.reader == Reader::model ? read_config(reading, draft)
+                                                       : make_sheet(reading, text, tool, named, known);
+    put_given(reading, sheet);
+    if (launch && reading.gpus > 0 && launch->gpus > 0 && launch->gpus != reading.gpus)
+        sheet.problem(Severity::warning, "gpus-said", "The text says ", launch->gpus, " GPUs: ", reading.gpus,
                       " stand in the plan, as they are given.");
     if (draft.own_model && tool.reader != Reader::model) draft.model["layers"] = draft.own_model->layers;
     // The model that a setting names, where the text does not say its sizes.
@@ -617,7 +617,7 @@ Import import_settings(const ImportRequest& asked, const Presets& presets) {
     read_with(tool, sheet, draft, presets, launch, named, known);
     if (named) named->mark(sheet);
 
-    // The rest is asked for; each setting that no reader took goes into its list.
+    // The rest is request for; each setting that no reader took goes into its list.
     if (!draft.own_model && draft.model_preset.empty() && !draft.model.contains("hidden"))
         sheet.ask(Asked::model, Severity::error, "model-missing",
                   plain((draft.other_model.empty() ? "The text does not say the model: name it"
@@ -635,10 +635,10 @@ Import import_settings(const ImportRequest& asked, const Presets& presets) {
     for (ImportProblem& p : beside.problems) sheet.problems.push_back(std::move(p));
     out.settings = std::move(beside.lists);
     sheet.lists(out.settings);
-    refuse_if_nothing_read(request, tool, text, out.settings, sheet);
+    refuse_if_nothing_read(reading, tool, text, out.settings, sheet);
 
     // The draft becomes a plan, whose own problems are added.
-    if (!sheet.failed()) out.plan = make_plan(request, presets, tool, draft, sheet);
+    if (!sheet.failed()) out.plan = make_plan(reading, presets, tool, draft, sheet);
     say_language_only(out.settings, out.recipe, presets, sheet);
     out.problems = std::move(sheet.problems);
     return out;

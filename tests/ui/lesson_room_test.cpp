@@ -60,7 +60,8 @@ TEST_CASE("a lesson asks once what the room runs; plans, answers and what is han
     CHECK(d.shell.lesson().lesson.software == Software::megatron);
 }
 
-TEST_CASE("after the answer the gap stands once more from 0, as long as before, under the rows of both plans") {
+TEST_CASE(
+    "after the answer the gap stands once more from 0, as long as before, under the rows of both plans") {
     Driver d("mesh-8", {1440, 900});
     d.shell.open_lesson(lesson_file("00-five-cuts"));
     d.settle();

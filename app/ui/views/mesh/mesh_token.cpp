@@ -456,7 +456,10 @@ class TokenView {
         weights(*mine);
     }
 
-    [[nodiscard]] float own_square() const { return static_cast<float>(tokens_ * 2 / 3); }
+    [[nodiscard]] float own_square() const {
+        const auto square = tokens_ * 2 / 3;  // a whole one
+        return static_cast<float>(square);
+    }
 
     [[nodiscard]] std::string weight_text(double w) const {
         const double parts = way_.top_k <= 3 ? 10 : 100;

@@ -319,10 +319,10 @@ float StagesPainter::piece(Vec2 at, std::size_t i, const StagePiece& p, const Lo
     }
     solid.from = bread;
     slices(place, solid, micro, each);
-    for (auto s = slabs.rbegin(); s != slabs.rend(); ++s) {
-        if (s->to - s->from < 0.2f) continue;
-        solid.from = s->from, solid.to = s->to;
-        draw_solid(c_, theme_, place, solid, s->color);
+    for (std::size_t i = slabs.size(); i-- > 0;) {
+        if (slabs[i].to - slabs[i].from < 0.2f) continue;
+        solid.from = slabs[i].from, solid.to = slabs[i].to;
+        draw_solid(c_, theme_, place, solid, slabs[i].color);
     }
     const int stripes = p.layers() > 0 ? stripes_of(p.layers()) : 1;
     for (int k = 1; k < stripes && scale.h * static_cast<float>(share) / static_cast<float>(stripes) >= 3;

@@ -318,29 +318,29 @@ bool stripes_fit(const StagesShown& stages, std::int64_t layers) {
 
 }  // namespace
 
-std::optional<PlanEdit> draw_whole(Ui& ui, Rect room, Scene& scene, const Loaf& loaf, const WholeLook& how) {
+std::optional<PlanEdit> draw_whole(Ui& ui, Rect room, Scene& scene, const Loaf& loaf, const WholeLook& look) {
     Canvas& c = ui.canvas();
     const Rect all = room;
     const bool known = loaf.whole_known;
     const std::string holds = known
-                                  ? (how.only_one ? "holds " : "would hold ") + memory_text(loaf.whole.total)
+                                  ? (look.only_one ? "holds " : "would hold ") + memory_text(loaf.whole.total)
                                   : "",
                       has = holds + "; it has " + memory_text(scene.plan.cluster.gpu.hbm_bytes);
     ui.section(room.cut_top(20),
-               how.only_one ? "THE GPU"
-               : how.stages ? "WHOLE, ON ONE GPU"
-                            : "ONE GPU",
-               known && c.text_width(has, ui.style(11)) + (how.stages ? 160.0f : 90.0f) < room.w ? has
-                                                                                                 : holds);
+               look.only_one ? "THE GPU"
+               : look.stages ? "WHOLE, ON ONE GPU"
+                             : "ONE GPU",
+               known && c.text_width(has, ui.style(11)) + (look.stages ? 160.0f : 90.0f) < room.w ? has
+                                                                                                  : holds);
     if (!known) {
         put_paragraph(ui, room, "On one GPU this plan breaks a rule, so it has no figures.", ui.small(), 16);
         return std::nullopt;
     }
     const std::vector<Chip> chips = place_chips(ui, room, scene.plan);
-    const Rect note = how.stages && room.h > 180 ? room.cut_bottom(18) : Rect{};
-    Rect legend = room.cut_bottom(std::min(room.h * 0.45f, how.stages ? 50.0f : 82.0f));
+    const Rect note = look.stages && room.h > 180 ? room.cut_bottom(18) : Rect{};
+    Rect legend = room.cut_bottom(std::min(room.h * 0.45f, look.stages ? 50.0f : 82.0f));
     legend.w = std::min(legend.w, kWidestLegend);
-    draw_whole_legend(ui, legend, scene, loaf, how.stages != nullptr);
+    draw_whole_legend(ui, legend, scene, loaf, look.stages != nullptr);
     room.cut_bottom(6);
     const LoafSlice slice = drawn_whole(loaf);
     const std::span<const LoafSlice> one(&slice, 1);
@@ -349,30 +349,30 @@ std::optional<PlanEdit> draw_whole(Ui& ui, Rect room, Scene& scene, const Loaf& 
     if (names) {
         room.cut_left(kSideName);
         room.cut_bottom(kEdgeName);
-        if (how.stages) room.cut_right(12), room.cut_top(6);
+        if (look.stages) room.cut_right(12), room.cut_top(6);
     }
-    const bool same = how.scale && has_room(one, *how.scale, room);
-    const LoafScale scale = same ? *how.scale : scale_for(one, room.w, room.h);
-    if (how.stages && note.h >= 16)
+    const bool same = look.scale && has_room(one, *look.scale, room);
+    const LoafScale scale = same ? *look.scale : scale_for(one, room.w, room.h);
+    if (look.stages && note.h >= 16)
         ui.label(note,
                  same ? "Volume is memory, one scale for all boxes."
                       : "Volume is memory; the whole has a scale of its own.",
                  ui.small());
     const Whole w{place_in(room, scale, one), starts_of(scale, slice), loaf.drawers_from,
                   std::min(loaf.samples, kMostSamples)};
-    LoafLook look;
-    look.bread = ui.theme().memory[3];
-    look.drawers_from = loaf.drawers_from;
+    LoafLook loaf_look;
+    loaf_look.bread = ui.theme().memory[3];
+    loaf_look.drawers_from = loaf.drawers_from;
     if (scene.plan.model.moe)
-        look.drawers = static_cast<int>(std::min<std::int64_t>(scene.plan.model.moe->experts, 8));
-    look.layers = how.stages && !stripes_fit(*how.stages, loaf.layers) ? 1 : loaf.layers;
-    look.samples = w.samples;
-    draw_slice(c, ui.theme(), w.place, slice, look);
-    if (names) name_edges(ui, named, scene.plan, loaf, w, how.stages == nullptr);
-    if (how.stages) draw_seams(ui, w, how, loaf.layers);
+        loaf_look.drawers = static_cast<int>(std::min<std::int64_t>(scene.plan.model.moe->experts, 8));
+    loaf_look.layers = look.stages && !stripes_fit(*look.stages, loaf.layers) ? 1 : loaf.layers;
+    loaf_look.samples = w.samples;
+    draw_slice(c, ui.theme(), w.place, slice, loaf_look);
+    if (names) name_edges(ui, named, scene.plan, loaf, w, look.stages == nullptr);
+    if (look.stages) draw_seams(ui, w, look, loaf.layers);
     std::optional<PlanEdit> edit;
     for (const Chip& chip : chips)
-        if (auto one_edit = draw_chip(ui, scene, chip, w, all, how.stages == nullptr))
+        if (auto one_edit = draw_chip(ui, scene, chip, w, all, look.stages == nullptr))
             edit = std::move(one_edit);
     return edit;
 }
