@@ -319,10 +319,10 @@ float StagesPainter::piece(Vec2 at, std::size_t i, const StagePiece& p, const Lo
     }
     solid.from = bread;
     slices(place, solid, micro, each);
-    for (std::size_t i = slabs.size(); i-- > 0;) {
-        if (slabs[i].to - slabs[i].from < 0.2f) continue;
-        solid.from = slabs[i].from, solid.to = slabs[i].to;
-        draw_solid(c_, theme_, place, solid, slabs[i].color);
+    for (std::size_t k = slabs.size(); k-- > 0;) {
+        if (slabs[k].to - slabs[k].from < 0.2f) continue;
+        solid.from = slabs[k].from, solid.to = slabs[k].to;
+        draw_solid(c_, theme_, place, solid, slabs[k].color);
     }
     const int stripes = p.layers() > 0 ? stripes_of(p.layers()) : 1;
     for (int k = 1; k < stripes && scale.h * static_cast<float>(share) / static_cast<float>(stripes) >= 3;
