@@ -84,8 +84,8 @@ std::size_t step_in(const AskedJson& message) {
 // Refuses keys that say nothing, so that a misspelt one is found.
 void check_keys(const AskedJson& message, std::string_view kind) {
     std::vector<std::string_view> known{"pentamesh", "id", kind};
-    if (kind == "view") known.push_back("page");
-    if (kind == "step") known.push_back("lesson");
+    if (kind == "view") known.emplace_back("page");
+    if (kind == "step") known.emplace_back("lesson");
     for (const auto& [key, value] : message.items())
         if (std::find(known.begin(), known.end(), key) == known.end())
             refuse("\"" + shown_text(key) + "\" says nothing in " + std::string(kind) + "; it has "
@@ -192,8 +192,8 @@ SaidJson selected_message(const Selection& s) {
 
 }  // namespace
 
-EmbedMessage read_embed_message(std::string_view text) {
-    return message_of(object_of(text));
+EmbedMessage read_embed_message(std::string_view json) {
+    return message_of(object_of(json));
 }
 
 bool asks_for_bare(std::string_view link) {
@@ -238,12 +238,12 @@ std::string Embed::take(std::string_view message) {
     });
 }
 
-std::string Embed::open(std::string_view text) {
+std::string Embed::open(std::string_view link) {
     return answer([&](SaidJson&) {
-        const Link link = read_link(text);
-        if (!link.plan.empty()) open_plan(parse_plan(link.plan, "the link", presets_));
-        if (!link.lesson.empty()) show_step(link.lesson, std::max<std::size_t>(link.step, 1));
-        if (link.view) show(view_of(*link.view).name, link.page);
+        const Link read = read_link(link);
+        if (!read.plan.empty()) open_plan(parse_plan(read.plan, "the link", presets_));
+        if (!read.lesson.empty()) show_step(read.lesson, std::max<std::size_t>(read.step, 1));
+        if (read.view) show(view_of(*read.view).name, read.page);
     });
 }
 
