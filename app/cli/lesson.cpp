@@ -150,7 +150,7 @@ int lesson(const Context& context, const LessonOptions& options) {
 }  // namespace
 
 fs::path own_lessons_folder(const std::string& named) {
-    const fs::path folder = named.empty() ? environment("PENTAMESH_LESSONS") : named;
+    fs::path folder = named.empty() ? environment("PENTAMESH_LESSONS") : named;
     std::error_code ignored;
     if (folder.empty() || fs::is_directory(folder, ignored)) return folder;
     throw Error(ErrorKind::io, folder.string(), "",
