@@ -41,7 +41,7 @@ mergeInto(LibraryManager.library, {
   page_post: function (message) { tellHost(JSON.parse(UTF8ToString(message))); },
   page_ready: function () {
     performance.mark('pentamesh.first');
-    document.getElementById('still')?.remove();
+    dropStill();
     tell('');
   },
   page_failed: function (why) { tell(UTF8ToString(why)); },

@@ -33,6 +33,12 @@ if (bare) document.documentElement.classList.add('bare');
 // Whoever shows the view in a frame gave it its plan, so that nothing that it says is a secret.
 function tellHost(message) { if (bare && window.parent !== window) window.parent.postMessage(message, '*'); }
 
+// The picture of `pentamesh embed` goes when the program has drawn its first frame.
+function dropStill() {
+  const still = document.getElementById('still');
+  if (still) still.remove();
+}
+
 // Only the page around it is heard. What has no key "pentamesh" is for somebody else.
 function onMessage(e) {
   if (!bare || e.source !== window.parent || window.parent === window) return;
