@@ -58,6 +58,18 @@ TEST_CASE("a lesson asks once what the room runs; plans, answers and what is han
     d.shell.open_lesson(lesson_file("02-data-parallel"));
     d.settle();
     CHECK(d.shell.lesson().lesson.software == Software::megatron);
+    // A command chooses it too, also while no lesson is open.
+    for (const RoomSoftware& room : kRoomSoftware) {
+        run_id(d, "lesson.run_by." + std::string(name_of(room.software)));
+        CHECK(d.shell.lesson().lesson.software == room.software);
+        CHECK(d.shell.settings().lesson_software == name_of(room.software));
+    }
+    d.shell.leave_lesson();
+    d.settle();
+    run_id(d, "lesson.run_by.torchtitan");
+    d.shell.open_lesson(lesson_file("02-data-parallel"));
+    d.settle();
+    CHECK(d.shell.lesson().lesson.software == Software::torchtitan);
 }
 
 TEST_CASE(
