@@ -92,18 +92,18 @@ void draw_same_bubble(Ui& ui, Rect band, const Scene& scene, const TimeScale& sc
     c.text_in(words, "what the schedule leaves idle on the busiest stage", ui.style(12, Tone::secondary));
     if (shares.empty()) return;
     // The share of the step is another thing than the length: both stand on one scale of 100 %.
-    const auto share = [&](Rect row, double of, Dash dash, std::string_view more) {
+    const auto share = [&](Rect row, double of, Dash dash) {
         Rect bar = row.cut_left(kShares * 0.42f).inset(0, 3);
         c.rect(bar, theme.raised);
         const Rect part{bar.x, bar.y, bar.w * static_cast<float>(of), bar.h};
         if (dash == Dash::solid) c.pattern(part, Pattern::hatched, theme.bad, theme.window);
         c.frame(part, dash == Dash::solid ? theme.bad : theme.text, 1.2f, 0, dash);
         row.cut_left(8);
-        c.text_in(row, percent(of) + std::string(more), ui.style(12, Tone::text, Face::semibold));
+        c.text_in(row, percent(of) + " of the step", ui.style(12, Tone::text, Face::semibold));
     };
     const Rect own_a{shares.x, row_a.y, shares.w, kRow}, own_b{shares.x, row_b.y, shares.w, kRow};
-    share(own_a, a / step_a.time_s, Dash::dashed, " of the step");
-    share(own_b, b / step_b.time_s, Dash::solid, " of the step");
+    share(own_a, a / step_a.time_s, Dash::dashed);
+    share(own_b, b / step_b.time_s, Dash::solid);
 }
 
 }  // namespace pentamesh::ui
