@@ -121,7 +121,7 @@ constexpr float kCompactHead = 22, kMostCompactRow = 80, kGroupHead = 24;
 constexpr float kNarrowCompact = 620, kCaption = 64;  // narrower rows have no bar, and their wire is words
 
 constexpr float least_compact_row(float width) {
-    return width < kNarrowCompact ? 36.0f : 44.0f;
+    return width < kNarrowCompact ? 34.0f : 44.0f;
 }
 constexpr float group_head(float width) {
     return width < kNarrowCompact ? 20.0f : kGroupHead;
@@ -429,13 +429,13 @@ constexpr std::array kOfModel{MapRowId::tp, MapRowId::sp, MapRowId::etp, MapRowI
 // words of a narrow row have the width of the wire's drawing.
 std::array<Rect, 6> place_compact(Rect row) {
     if (row.w < kNarrowCompact - 16)
-        return columns(row, {px(0), px(88), share(), px(row.w >= 400 ? 74 : 0), px(0), px(14)}, 8);
+        return columns(row, {px(0), px(80), share(), px(row.w >= 400 ? 62 : 0), px(0), px(14)}, 8);
     return columns(row, {px(92), px(118), share(1.1f), px(150), share(0.9f), px(20)}, 10);
 }
 
 void two_rows(Ui& ui, Rect cell, std::string_view first, const TextStyle& style, std::string_view second) {
     const float y = cell.center().y;
-    const bool two = cell.h >= 30 && !second.empty();
+    const bool two = cell.h >= 28 && !second.empty();
     ui.label({cell.x, two ? y - 18 : y - 9, cell.w, 18}, first, style);
     if (two) ui.label({cell.x, y + 1, cell.w, 17}, second, ui.small());
 }
@@ -451,7 +451,9 @@ struct CompactText {
 constexpr float kCompactLine = 15;
 
 CompactText compact_text(Ui& ui, float width, const MapRow& r) {
-    CompactText out{compact_words(r), ui.style(13, r.verdict != Verdict::off ? Tone::text : Tone::secondary)};
+    const float size = width < 330 ? 12.0f : 13.0f;
+    CompactText out{compact_words(r),
+                    ui.style(size, r.verdict != Verdict::off ? Tone::text : Tone::secondary)};
     out.cuts_h = ui.canvas().paragraph_height(width, out.words.cuts, out.style, kCompactLine);
     out.talks_h = ui.canvas().paragraph_height(width, out.words.talks, ui.small(), kCompactLine);
     return out;

@@ -277,9 +277,10 @@ void draw_side(Ui& ui, Rect room, const Scene& scene, const RibbonSide& side, do
     }
     // The pieces are what moves: in a low room the boxes of the folds go before they get small.
     constexpr float kPieces = 132;
-    const float names = kFoldHead + static_cast<float>(lines - 1) * kFoldLine,
-                wires = static_cast<float>(axes.count) * kWireRow + 46;
+    const float names = kFoldHead + static_cast<float>(lines - 1) * kFoldLine;
+    float wires = static_cast<float>(axes.count) * kWireRow + 46;
     const bool boxes = room.h >= names + kFoldBox + wires + kPieces;
+    if (!boxes) wires -= 18;  // the sentence under the step's bar goes too
     Rect folds = room.cut_top(names + (boxes ? kFoldBox : 0));
     for (std::size_t i = 0; i < axes.count; ++i) {
         draw_one_fold(ui, folds.cut_left(w), axes.axis[i], words[i], lines, side.evaluation.mesh.world,
