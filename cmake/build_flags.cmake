@@ -67,6 +67,13 @@ if(PENTAMESH_SANITIZE)
     add_link_options(-fsanitize=${PENTAMESH_SANITIZE})
 endif()
 
+# The fuzzer follows what the readers do. To count that in the window as well would cost its tests and the compiler time.
+function(pentamesh_fuzzed target)
+    if(PENTAMESH_FUZZ)
+        target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
+    endif()
+endfunction()
+
 # Code that runs once a click needs no more than -O1, which takes the compiler half of the time of -O3.
 function(pentamesh_runs_seldom target)
     if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT MSVC)
