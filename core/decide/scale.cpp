@@ -169,11 +169,16 @@ class Crossings {
         find_bubble(a, b);
         const double hbm = plan_.cluster.gpu.hbm_bytes;
         if ((a.memory_bytes > hbm) == (b.memory_bytes > hbm)) return;
+        const bool fits = b.memory_bytes <= hbm;
+        // Between two factors there is no plan: it turns at the second of them.
+        if (axis_of(scale_.request.over))
+            return add(
+                {ScaleTurn::memory, GroupKind::tp, value(b), fits ? "fits" : "does not fit", from(b), ""});
         const double at = two_digits(between(a, b, a.memory_bytes, b.memory_bytes, hbm));
-        if (b.memory_bytes > hbm)
-            add({ScaleTurn::memory, GroupKind::tp, at, "does not fit", "beyond about " + words(at), ""});
-        else
+        if (fits)
             add({ScaleTurn::memory, GroupKind::tp, at, "fits", "from about " + words(at) + " on", ""});
+        else
+            add({ScaleTurn::memory, GroupKind::tp, at, "does not fit", "beyond about " + words(at), ""});
     }
 
     // `before` and `now` are those of two points that follow one another, and the plan at the second is
@@ -386,8 +391,9 @@ std::string rate_verdict(const Scale& s, const ScalePoint& best, const ScalePoin
     if (own == &best || 1 - own->of_best < kSmall)
         return "No other value gives noticeably more tokens per second than this plan's, " + words(*own)
                + ".";
-    return most + words(best) + "; this plan, with " + words(*own) + ", has " + percent_text(1 - own->of_best)
-           + " less, lost to " + lost_to(best, *own) + ".";
+    return most + words(best) + (fits(best.fit) ? "" : ", which does not fit") + "; this plan, with "
+           + words(*own) + ", has " + percent_text(1 - own->of_best) + " less, lost to " + lost_to(best, *own)
+           + ".";
 }
 
 std::string held_words(const Plan& plan, const Scale& s) {

@@ -53,7 +53,7 @@ constexpr SoftwareRuns kMegatron{.who = "Megatron",
 // torchtitan b5bcd76: distributed/pipeline_parallel.py (get_schedule_class of PyTorch 0138610
 // pipelining/schedules.py), distributed/parallel_dims.py (order, ep inside dp_shard x cp x tp, no etp
 // together with ep), distributed/fsdp.py:129 (FSDP2 shards parameters too, over cp always),
-// components/activation_checkpoint.py (none, selective, full).
+// components/activation_checkpoint.py (none, selective, full), config/configs.py (training.dtype is float32).
 constexpr SoftwareRuns kTorchtitan{.who = "torchtitan",
                                    .schedule = in_pytorch,
                                    .orders = orders::kTorchtitanOrders,
@@ -61,7 +61,8 @@ constexpr SoftwareRuns kTorchtitan{.who = "torchtitan",
                                    .zero = 0b1001,
                                    .etp = ExpertTensor::one_beside_ep,
                                    .heads = Heads::whole,
-                                   .recomputes = Recomputes::words};
+                                   .recomputes = Recomputes::words,
+                                   .keeps_fp32 = true};
 // DeepSpeed edaa722: runtime/pipe/schedule.py (TrainSchedule is 1F1B), runtime/pipe/topology.py (order),
 // runtime/zero/mics.py (replicas of shards, only with ZeRO-3), stage3.py:1886 (weights are given up),
 // sequence/layer.py (Ulysses), module_inject/auto_tp.py (no sequence parallelism with tp; experts are cut as
@@ -92,7 +93,8 @@ constexpr SoftwareRuns kNanotron{.who = "nanotron",
                                  .recomputes = Recomputes::layers};
 // MaxText e591f30: layers/pipeline.py scans over micro-batches, with repeats in a circle, and differentiates
 // the whole; JaxPP adds 1F1B and interleaved. None of them splits the backward or runs two ways.
-constexpr SoftwareRuns kMaxtext{.who = "MaxText", .schedule = is_in_one_backward};
+// configs/base.yml: weight_dtype and grad_dtype are float32, mu_dtype follows the first.
+constexpr SoftwareRuns kMaxtext{.who = "MaxText", .schedule = is_in_one_backward, .keeps_fp32 = true};
 // Automodel 36044ad: components/distributed/pipelining/functional.py asks PyTorch's get_schedule_class.
 constexpr SoftwareRuns kAutomodel{.who = "Automodel", .schedule = in_pytorch};
 // This is a program of one's own.

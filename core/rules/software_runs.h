@@ -34,6 +34,9 @@ struct SoftwareRuns {
     Heads heads = Heads::any;
     bool uneven_stages = true;
     Recomputes recomputes = Recomputes::modules;
+    // Weights, gradients and moments are kept in fp32 where nothing else is asked for; there is no master
+    // copy then.
+    bool keeps_fp32 = false;
 };
 
 [[nodiscard]] const SoftwareRuns& runs_of(Software software);

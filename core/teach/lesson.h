@@ -252,8 +252,9 @@ struct AskedQuery {
 // about it shows it under the step's title: the preset's title may not hold any more, or be the answer.
 // Throws Error where a field does not fit.
 [[nodiscard]] Plan plan_shown(const Lesson& lesson, std::size_t i, const Plan& base, const Presets& presets);
-// Returns why a step that shows `shown` keeps its own software, "Megatron-LM has no ...", while the room runs
-// another one; empty where it does not, or where the step chooses its software itself.
+// Says why a step that shows `shown` keeps its own software, "This step is Megatron's: torchtitan has no
+// ...", while the room runs another one; empty where it does not, or where the step chooses its software
+// itself.
 [[nodiscard]] std::string keeps_its_software(const Lesson& lesson, std::size_t i, const Plan& shown);
 
 struct QueryHelp {
@@ -272,6 +273,7 @@ struct Solution {
     std::vector<std::string> of_options;  // lowest, highest and a curve: what each comes to
     std::vector<Answer> options;          // the same, as it was answered
     int tier = -1;                        // tier: index into cluster.tiers
+    double own = 0;  // a number of the step's plan, where the question changes it; else 0
     [[nodiscard]] bool solvable(QuestionKind kind) const;
 };
 // Returns the right answer of a question that is solvable: the option's label, or what the query comes to.
@@ -327,6 +329,9 @@ inline constexpr std::array<std::string_view, 4> kShapes{"falls", "rises", "flat
 // Returns where the scale ends on which an answer is drawn before it is known: a round number above it, by a
 // factor that the step's title chooses, so that the scale gives nothing away.
 [[nodiscard]] double guess_scale(double answer, std::string_view unit, std::string_view title);
+// Returns the end of the scale of a solution that is a number: what the step's plan has lies on it too, and
+// its end does not say in which direction the number goes.
+[[nodiscard]] double guess_scale(const Solution& solution, std::string_view title);
 // Returns the same for a curve: of its largest point.
 [[nodiscard]] double curve_scale(const Solution& solution, std::string_view title);
 // Reads "0, 2, 4-7".

@@ -129,6 +129,26 @@ bool takes_room_software(const Lesson& lesson, const LessonPlan& from) {
               });
 }
 
+// Keeps the states in the types that the room's software keeps them in, where neither the step nor its plan
+// asks for others.
+void take_state_types(const LessonPlan& from, Training& training) {
+    constexpr std::array<std::string_view, 4> kTypes{"parameters", "gradients", "optimizer_state",
+                                                     "master_weights"};
+    const Training usual;
+    const bool asks = training.parameters != usual.parameters || training.gradients != usual.gradients
+                      || training.optimizer_state != usual.optimizer_state
+                      || training.master_weights != usual.master_weights;
+    const auto sets_one = [&](const std::string& set) {
+        return std::ranges::any_of(kTypes, [&](std::string_view name) {
+            return set.starts_with("/training/" + std::string(name))
+                   || set.starts_with("training." + std::string(name));
+        });
+    };
+    if (asks || !runs_of(training.software).keeps_fp32 || std::ranges::any_of(from.sets, sets_one)) return;
+    training.parameters = training.gradients = training.optimizer_state = Dtype::fp32;
+    training.master_weights = MasterWeights::none;
+}
+
 // Returns true if a task can be done where that plan begins it: goals are figures, and another software has
 // others.
 bool can_be_done(const LessonTask& task, const Plan& start, const Presets& presets) {
@@ -155,18 +175,20 @@ std::string keeps_its_software(const Lesson& lesson, std::size_t i, const Plan& 
     Plan run = shown;
     run.training.software = *lesson.software;
     const auto lack = lacks_of(run, *lesson.software).first();
-    return lack ? words_of(*lack, run, *lesson.software)
-                : std::string("its goals are figures of that software");
+    return "This step is " + std::string(runs_of(shown.training.software).who) + "'s: "
+           + (lack ? words_of(*lack, run, *lesson.software) : "its goals are figures of that software") + ".";
 }
 
 Plan plan_shown(const Lesson& lesson, std::size_t i, const Plan& base, const Presets& presets) {
     const LessonPlan from = plan_of_step(lesson, i);
     Plan plan = plan_with(from.open.empty() ? base : presets.plan(from.open), from.sets, presets);
     if (takes_room_software(lesson, from)) {
-        const Software own = std::exchange(plan.training.software, *lesson.software);
+        const Training own = plan.training;
+        plan.training.software = *lesson.software;
+        take_state_types(from, plan.training);
         const auto& task = lesson.steps[i].task;
         if (lacks_of(plan, *lesson.software).any() || (task && !can_be_done(*task, plan, presets)))
-            plan.training.software = own;
+            plan.training = own;
     }
     const LessonStep& step = lesson.steps[i];
     if (!from.sets.empty() || (step.question && !from.open.empty())) plan.name = step.title;
@@ -336,6 +358,11 @@ Solution solve(const LessonQuestion& question, const Plan& plan, const Evaluatio
     out.answer = question.kind == QuestionKind::choose && question.rule == QuestionRule::change
                      ? change_of(question, plan, evaluation, presets)
                      : answer_query(question.query, plan, evaluation, presets);
+    if (const AskedQuery asked = split_query(question.query);
+        question.kind == QuestionKind::number && !asked.sets.empty()) {
+        const Answer now = answer_query(asked.query, plan, evaluation, presets);
+        if (now.kind == Answer::Kind::number) out.own = now.number;
+    }
     if (question.kind == QuestionKind::choose) {
         int matching = 0;
         for (std::size_t i = 0; i < question.options.size(); ++i)
@@ -798,6 +825,10 @@ double guess_scale(double answer, std::string_view unit, std::string_view title)
     for (const double round : {1.0, 1.5, 2.0, 3.0, 5.0, 7.0})
         if (round * ten >= above) return round * ten;
     return 10 * ten;
+}
+
+double guess_scale(const Solution& solution, std::string_view title) {
+    return guess_scale(std::max(solution.answer.number, solution.own), solution.answer.unit, title);
 }
 
 double curve_scale(const Solution& solution, std::string_view title) {

@@ -80,7 +80,7 @@ float draw_guess(Ui& ui, Rect room, LessonSession& session, float size, bool dra
     room.cut_top(6);
     if (!draw) return room.y - top;
     const GuessScale scale{{yours.x + 2, yours.y, yours.w - 16, bottom - top},
-                           guess_scale(answer.number, answer.unit, step->title)};
+                           guess_scale(session.solution, step->title)};
     draw_ticks(ui, scale, labels, answer.unit);
     const Theme& t = ui.theme();
     if (guess > 0 || !state.shown())

@@ -4,7 +4,6 @@
 #include "app/ui/kit/plot.h"
 #include "core/base/text.h"
 #include "core/mesh/places.h"
-#include "core/rules/software_runs.h"
 #include "core/teach/lesson.h"
 
 #include <algorithm>
@@ -391,10 +390,7 @@ void draw_step(Pen& p) {
     draw_ways_back(p, *step);
     draw_software(p);
     if (!p.session.fold_words) p.words(p.session.words);
-    if (!p.session.keeps_software.empty())
-        p.words("This step is " + std::string(runs_of(p.session.start.training.software).who)
-                    + "'s: " + p.session.keeps_software + ".",
-                Tone::secondary);
+    if (!p.session.keeps_software.empty()) p.words(p.session.keeps_software, Tone::secondary);
     draw_more(p);
     draw_way_to_plan(p, *step);
     if (step->question) draw_question(p, *step->question);

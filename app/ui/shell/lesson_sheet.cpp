@@ -25,8 +25,9 @@ constexpr Vec2 kPictureSize{1024, 576};  // drawn larger on paper: its small typ
 }  // namespace
 
 StepSheet sheet_of(const Lesson& lesson, std::size_t i, const Plan& base, const Presets& presets) {
-    StepSheet s{lesson.steps[i], {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
+    StepSheet s{lesson.steps[i], {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
     s.plan = plan_shown(lesson, i, base, presets);
+    s.runs = keeps_its_software(lesson, i, s.plan);
     s.plan.name = s.step.title;  // a preset's may be another step's, or the answer
     s.evaluation = assess(s.plan);
     if (!s.step.scene.against.empty()) {
@@ -86,8 +87,7 @@ double scale_end(const StepSheet& s) {
     const LessonQuestion& q = *s.step.question;
     if (!s.solution.solvable(q.kind)) return 0;
     if (q.kind == QuestionKind::curve) return curve_scale(s.solution, s.step.title);
-    const Answer& answer = s.solution.answer;
-    return q.drawn ? guess_scale(answer.number, answer.unit, s.step.title) : 0;
+    return q.drawn ? guess_scale(s.solution, s.step.title) : 0;
 }
 
 std::string end_words(const StepSheet& s) {
@@ -161,6 +161,10 @@ std::string solution_of(const StepSheet& s) {
 bool picture_answers(const StepSheet& s) {
     const std::string& view = s.step.scene.view;
     const bool proposes = view == view_of(ViewId::search).name || view == view_of(ViewId::compare).name;
+    // The window hides the curve in its own plot.
+    if (s.step.question && s.step.question->kind == QuestionKind::curve
+        && view == view_of(ViewId::scale).name)
+        return true;
     const auto id = view_named(view);
     ViewStates states;
     if (id && !s.step.scene.page.empty()) show_named_page(states, *id, s.step.scene.page);
@@ -338,6 +342,7 @@ class Booklet {
     };
     [[nodiscard]] static std::vector<Passage> passages_of(const StepSheet& s) {
         std::vector<Passage> out{{s.asked}};
+        if (!s.runs.empty()) out.push_back({s.runs});
         if (!s.step.question && !s.step.task) return out;
         out.push_back({"**" + without_marks(s.prompt) + "**", 0, true});
         char letter = 'a';
@@ -395,7 +400,9 @@ class Booklet {
             if (!any) sheet_.begin("Answers");
             any = true;
             const std::string answer = step.task ? solution_of(s) : without_marks(lettered_answer_of(s));
-            sheet_.need(paper_.line() * 3);
+            // An answer and its reason stay on one page.
+            const float rest = paper_.line() * 4 + put_words(s.why, 0, false);
+            sheet_.need(std::min(rest, sheet_.whole()));
             sheet_.words("Step " + std::to_string(i + 1) + ": " + answer, sheet_.strong());
             const std::string& working = s.solution.answer.working;
             if (step.question && !working.empty() && s.why.find(working) == std::string::npos)
@@ -410,10 +417,10 @@ class Booklet {
         }
         for (const std::size_t i : pictured) {
             const StepSheet s = sheet_of(lesson_, i, base_, presets_);
-            if (picture_answers(s))
-                put_picture(s.plan, picture_request_of(s, false));
-            else if (const auto asked = asked_picture_of(s, presets_))
+            if (const auto asked = asked_picture_of(s, presets_))
                 put_picture(asked->plan, asked_request_of(s));
+            else
+                put_picture(s.plan, picture_request_of(s, false));
         }
     }
 };
@@ -545,6 +552,7 @@ std::string lesson_text(const Lesson& lesson, const Plan& base, const Presets& p
     for (std::size_t i = 0; i < lesson.steps.size(); ++i) {
         const StepSheet s = sheet_of(lesson, i, base, presets);
         out += "\n" + std::to_string(i + 1) + ". " + s.step.title + "\n\n" + s.words + "\n";
+        if (!s.runs.empty()) out += s.runs + "\n";
         if (s.step.task) {
             out += "\nTask: " + s.prompt + "\n";
             for (const std::string& goal : goals_of(s)) out += "  - " + goal + "\n";
@@ -579,7 +587,7 @@ std::string lesson_page(const Lesson& lesson, const Plan& base, const Presets& p
         out += "<h2>" + n + ". " + html_attribute(s.step.title) + "</h2>\n";
         const bool pictured = !s.step.scene.view.empty(), with_answer = pictured && picture_answers(s);
         if (pictured && !with_answer) out += picture_html(s, presets, fonts, true);
-        out += words_html(s.asked);
+        out += words_html(s.asked) + words_html(s.runs);
         if (s.step.task) {
             out += task_html(s);
             answers += "<p><b>" + n + ".</b> <code>" + html_attribute(solution_of(s)) + "</code></p>\n"

@@ -19,6 +19,8 @@ struct StepSheet {
     std::string words;  // with every figure
     std::string asked;  // as they stand next to the open question
     std::string prompt, why;
+    std::string
+        runs;  // whose the step is, where the room's software does not run it: "This step is Megatron's: ..."
     std::vector<std::string> hints;
     Solution solution;
     HiddenAnswer hidden_answer;

@@ -249,7 +249,17 @@ constexpr std::string_view kReview = "review";
 constexpr int kMostTries = 12;      // at another height
 constexpr double kUntouched_s = 2;  // for so long nobody has edited the plan of a picture of the whole window
 
-// "Llama 3 8B on 64 × H100 SXM: cp 8, dp_shard 8; ZeRO 3. A batch of 64 samples of 8,192 tokens."
+// Says what changes memory and step of two plans that are cut in the same way.
+std::string brief_modifiers(const Plan& p) {
+    std::string out;
+    if (p.training.recompute.kind != Recompute::none)
+        out += sentence(", ", name_of(p.training.recompute.kind), " recomputation");
+    if (p.layout.tp > 1 && !p.layout.sequence_parallel) out += ", without SP";
+    return out;
+}
+
+// "Llama 3 8B on 64 × H100 SXM: cp 8, dp_shard 8; ZeRO 3. A batch of 64 samples of 8,192 tokens, full
+// recomputation."
 std::string brief_line(const Plan& p, bool names_model) {
     std::string factors;
     for (const Axis a : p.layout.order)
@@ -259,7 +269,7 @@ std::string brief_line(const Plan& p, bool names_model) {
                     p.cluster.gpu.name.empty() ? p.cluster.gpu.id : p.cluster.gpu.name, ": ",
                     factors.empty() ? "nothing is cut" : sentence(factors, "; ZeRO ", p.layout.zero),
                     ". A batch of ", p.training.global_batch, " samples of ", p.training.sequence_length,
-                    " tokens.");
+                    " tokens", brief_modifiers(p), ".");
 }
 
 // Returns what stands around one view on a sheet by itself.
@@ -267,7 +277,9 @@ ViewSheet sheet_around(const Scene& scene, ViewId view, const PictureRequest& re
                        const HiddenAnswer& hidden, const ViewStates& states) {
     ViewSheet out;
     if (request.title) out.title = title_of(scene.plan);
-    if (request.caption) out.caption = brief_line(scene.plan, !request.title);
+    // The title of a lesson's step names no model.
+    const bool named = out.title.find(scene.plan.model.name) != std::string::npos;
+    if (request.caption) out.caption = brief_line(scene.plan, !named);
     out.covered = is_covered(hidden, view, states);
     out.figures_covered = hidden.covers(kFiguresPlace);
     return out;
