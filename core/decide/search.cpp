@@ -579,40 +579,70 @@ TriedEdits try_each_edit(const Plan& plan, double step_s) {
     return out;
 }
 
-std::optional<SearchResult> best_within_two_edits(const Plan& plan, const SearchOptions& options,
-                                                  const std::atomic<bool>* cancel) {
+namespace {
+
+// Keeps the fastest layout of several searches, and the leanest of those that take at most `most_s`.
+struct NearKept {
+    const Plan& plan;
+    double most_s;
+    bool lacking;  // its software does not run the plan: no layout may lack anything new
+    NearLayouts best{};
+    std::array<std::size_t, 2> edits_of_fastest{}, edits_of_leanest{};
+
+    [[nodiscard]] bool may_be(const SearchResult& r) const {
+        return !lacking || (!lack_that_came(plan, r.plan) && !is_layout_of(plan, r.plan));
+    }
+    void take(const SearchReport& found, std::array<std::size_t, 2> edits) {
+        for (const SearchResult& r : found.results) {
+            if (!may_be(r)) continue;
+            if (!best.fastest || r.step_s < best.fastest->step_s) best.fastest = r, edits_of_fastest = edits;
+            if (r.step_s <= most_s && (!best.leanest || r.memory_bytes < best.leanest->memory_bytes))
+                best.leanest = r, edits_of_leanest = edits;
+        }
+    }
+    // Takes the layout of one edit where it does as much as the best of two.
+    void take_single(const SearchReport& found, std::size_t edit) {
+        const auto is_of = [edit](const std::array<std::size_t, 2>& edits) {
+            return edits[0] == edit || edits[1] == edit;
+        };
+        for (const SearchResult& r : found.results) {
+            if (!may_be(r)) continue;
+            if (is_of(edits_of_fastest) && r.step_s <= best.fastest->step_s) best.fastest = r;
+            if (best.leanest && is_of(edits_of_leanest) && r.step_s <= most_s
+                && r.memory_bytes <= best.leanest->memory_bytes)
+                best.leanest = r;
+        }
+    }
+};
+
+}  // namespace
+
+NearLayouts layouts_within_two_edits(const Plan& plan, double most_s, const SearchOptions& options,
+                                     const std::atomic<bool>* cancel) {
     SearchOptions asked = options;
     asked.goal = Goal::tokens;
-    // As for one edit: where its software does not run the plan, no layout may lack anything new.
-    const bool lacking = lacks_of(plan, plan.training.software).any();
-    asked.top = lacking ? kAnyTop : 1;
-    const auto first_of = [&](const SearchReport& found) -> const SearchResult* {
-        const auto at = std::ranges::find_if(found.results, [&](const SearchResult& r) {
-            return !lacking || (!lack_that_came(plan, r.plan) && !is_layout_of(plan, r.plan));
-        });
-        return at == found.results.end() ? nullptr : &*at;
-    };
-    std::optional<SearchResult> best;
-    std::array<std::size_t, 2> edits{};
+    NearKept kept{.plan = plan, .most_s = most_s, .lacking = lacks_of(plan, plan.training.software).any()};
+    asked.top = kept.lacking ? kAnyTop : 1;  // the layouts of the Pareto line come with them
+    const auto cancelled = [cancel] { return cancel != nullptr && *cancel; };
     for (std::size_t a = 0; a < kEdits.size(); ++a) {
         if (means_nothing(plan, a)) continue;
         for (std::size_t b = a + 1; b < kEdits.size(); ++b) {
             if (means_nothing(plan, b)) continue;
-            const SearchReport found = search(plan, space_around(plan, a, b, lacking), asked, cancel);
-            if (cancel != nullptr && *cancel) return std::nullopt;
-            const SearchResult* first = first_of(found);
-            if (first != nullptr && (!best || first->step_s < best->step_s)) best = *first, edits = {a, b};
+            const SearchReport found = search(plan, space_around(plan, a, b, kept.lacking), asked, cancel);
+            if (cancelled()) return {};
+            kept.take(found, {a, b});
         }
     }
-    if (!best) return best;
-    // If one edit does as much, the second is not needed.
-    for (const std::size_t edit : edits) {
-        const SearchReport found = search(plan, space_around(plan, edit, edit, lacking), asked, cancel);
-        if (cancel != nullptr && *cancel) return std::nullopt;
-        if (const SearchResult* first = first_of(found); first != nullptr && first->step_s <= best->step_s)
-            return *first;
+    if (!kept.best.fastest) return {};
+    for (std::size_t edit = 0; edit < kEdits.size(); ++edit) {
+        const auto& f = kept.edits_of_fastest;
+        const auto& l = kept.edits_of_leanest;
+        if (f[0] != edit && f[1] != edit && l[0] != edit && l[1] != edit) continue;
+        const SearchReport found = search(plan, space_around(plan, edit, edit, kept.lacking), asked, cancel);
+        if (cancelled()) return {};
+        kept.take_single(found, edit);
     }
-    return best;
+    return std::move(kept.best);
 }
 
 namespace {

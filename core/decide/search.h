@@ -180,13 +180,19 @@ void keep_within(SearchReport& report, double share);
 // Finds the largest gain of two edits: over all layouts that differ from the plan in at most two of its
 // choices.
 
-// Returns the layout with the shortest step among those that fit and take at most two edits: of tp, cp, pp,
-// the schedule with its chunks, ep, etp, dp_replicate, zero, micro_batch, recompute, order. Sharded data
-// parallelism takes the GPUs that a factor gives up, as in the window; that is no edit of its own. The
-// headroom is the options'. It is nullopt where no layout fits, or it was cancelled.
-[[nodiscard]] std::optional<SearchResult> best_within_two_edits(const Plan& plan,
-                                                                const SearchOptions& options = {},
-                                                                const std::atomic<bool>* cancel = nullptr);
+// Holds what at most two edits give: of tp, cp, pp, the schedule with its chunks, ep, etp, dp_replicate,
+// zero, micro_batch, recompute, order. Sharded data parallelism takes the GPUs that a factor gives up, as in
+// the window; that is no edit of its own.
+struct NearLayouts {
+    std::optional<SearchResult> fastest;  // of those that fit; nullopt: none does, or it was cancelled
+    // Takes no more time than `most_s` and holds the least; nullopt where no layout takes that little.
+    std::optional<SearchResult> leanest;
+};
+// The headroom is the options'. `most_s` is in seconds of a step. Where one edit does as much as two, the
+// second is left out.
+[[nodiscard]] NearLayouts layouts_within_two_edits(const Plan& plan, double most_s,
+                                                   const SearchOptions& options = {},
+                                                   const std::atomic<bool>* cancel = nullptr);
 
 // Returns for each of these choices, the others kept, the fastest layout that fits and is not the plan's own:
 // fastest first. A choice of which nothing else fits gives none.

@@ -39,7 +39,7 @@ TEST_CASE(
     "no layout within two edits that fits is faster than the one that is named, and it is so near itself") {
     const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
     const Plan plan = presets.plan("mesh-8");
-    const std::optional<SearchResult> best = best_within_two_edits(plan, {.threads = 1});
+    const std::optional<SearchResult> best = layouts_within_two_edits(plan, 0, {.threads = 1}).fastest;
     REQUIRE(best);
     CHECK(edits_apart(plan, best->plan) <= 2);
     CHECK(evaluate(best->plan).step->time_s == best->step_s);
@@ -58,7 +58,7 @@ TEST_CASE("what two edits gain is what evaluate says of it, with a pipeline and 
     for (const char* name : {"llama-3.1-405b-16k", "mixtral-8x7b-ep"}) {
         CAPTURE(name);
         const Plan plan = presets.plan(name);
-        const std::optional<SearchResult> best = best_within_two_edits(plan, {.threads = 1});
+        const std::optional<SearchResult> best = layouts_within_two_edits(plan, 0, {.threads = 1}).fastest;
         REQUIRE(best);
         CHECK(edits_apart(plan, best->plan) <= 2);
         const Evaluation e = evaluate(best->plan);
@@ -70,7 +70,7 @@ TEST_CASE("what two edits gain is what evaluate says of it, with a pipeline and 
 TEST_CASE("a plan that its software does not run whole is near layouts that lack nothing new") {
     const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
     const Plan plan = presets.plan("llama-3.1-405b-16k");  // ZeRO-2 with a pipeline: Megatron-LM has no such
-    const std::optional<SearchResult> best = best_within_two_edits(plan, {.threads = 1});
+    const std::optional<SearchResult> best = layouts_within_two_edits(plan, 0, {.threads = 1}).fastest;
     REQUIRE(best);
     CHECK_FALSE(lack_that_came(plan, best->plan));
     // cp 2 would be faster, but Megatron-LM then wants pp last in the order: that lack would be new.
@@ -83,10 +83,11 @@ TEST_CASE("a plan that its software does not run whole is near layouts that lack
 TEST_CASE("what two edits gain can be stopped, and is nothing where nothing fits") {
     const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
     const std::atomic<bool> cancelled{true};
-    CHECK_FALSE(best_within_two_edits(presets.plan("llama-3-70b-3d"), {.threads = 1}, &cancelled));
+    CHECK_FALSE(
+        layouts_within_two_edits(presets.plan("llama-3-70b-3d"), 0, {.threads = 1}, &cancelled).fastest);
     Plan plan = presets.plan("llama-3.1-405b-8k");
     plan.cluster.gpus = 8;
     plan.layout = {};
     plan.layout.dp_shard = 8;
-    CHECK_FALSE(best_within_two_edits(plan, {.threads = 1}));
+    CHECK_FALSE(layouts_within_two_edits(plan, 0, {.threads = 1}).fastest);
 }

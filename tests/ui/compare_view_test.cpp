@@ -5,6 +5,7 @@
 #include "app/ui/shell/picture.h"
 #include "app/ui/views/compare/view.h"
 #include "core/decide/compare.h"
+#include "core/decide/decision.h"
 #include "core/decide/search.h"
 #include "core/io/presets.h"
 #include "core/plan/edits.h"
@@ -343,8 +344,10 @@ TEST_CASE(
     d.until(rests);
     const double before_s = d.shell.evaluation().step->time_s;
     const double best_s = d.shell.views().search.found->report->results.front().step_s;
-    const std::optional<SearchResult> near = best_within_two_edits(d.plan());
-    REQUIRE(near);
+    const std::optional<PlanDecision> decision = decide(d.plan(), d.shell.evaluation());
+    REQUIRE(decision);
+    REQUIRE(decision->proposal);
+    const SearchResult* near = &*decision->proposal;
     REQUIRE(near->step_s < 0.95 * before_s);
     const auto changes = std::ranges::count_if(all_of<Varied>(), [&](Varied v) {
         return v != Varied::dp_shard && value_text(near->choice, v) != value_text(choice_of(d.plan()), v);

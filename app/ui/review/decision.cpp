@@ -20,10 +20,6 @@ namespace pentamesh::ui {
 
 namespace {
 
-double gain_of(const Reviewed& of, const SearchResult& r) {
-    return 1 - r.step_s / of.evaluation.step->time_s;
-}
-
 // Plans that do the same work are compared by their step, others by the tokens of a second, and those of
 // clusters of different sizes by the tokens of a GPU.
 bool same_work(const Evaluation& a, const Evaluation& b) {
@@ -54,7 +50,24 @@ double faster_by(const Evaluation& e, const Evaluation& than) {
 
 // A gain that is smaller than the estimate may be off is no reason without a measurement.
 bool is_sure(double gain, const Evaluation& a, const Evaluation& b) {
-    return std::abs(gain) >= std::max(a.step->error, b.step->error);
+    return is_sure_gain(gain, *a.step, *b.step);
+}
+
+// Returns which of two plans that fit and are as fast, as far as an estimate knows, holds much less than the
+// other.
+std::optional<std::size_t> much_leaner(const std::array<const Evaluation*, 2>& e) {
+    const double more = e[0]->memory.peak() - e[1]->memory.peak();
+    if (std::abs(more) < kMuchMemory * std::min(e[0]->memory.hbm, e[1]->memory.hbm)) return std::nullopt;
+    const std::size_t lean = more > 0 ? 1 : 0;
+    const double gain = faster_by(*e[lean], *e[1 - lean]);
+    const bool no_slower = gain > -kWorthIt && !(is_sure(gain, *e[0], *e[1]) && std::abs(gain) >= kWorthIt);
+    return no_slower ? std::optional(lean) : std::nullopt;
+}
+
+// Returns "Take B: it holds 17.0 GiB less, and is no slower."
+std::string take_leaner(const std::array<const Evaluation*, 2>& e, std::size_t lean) {
+    return "Take " + plan_letter(lean) + ": it holds "
+           + memory_text(e[1 - lean]->memory.peak() - e[lean]->memory.peak()) + " less, and is no slower.";
 }
 
 bool same_model(const ReviewContent& content) {
@@ -112,6 +125,7 @@ std::string decision_between(const ReviewContent& content) {
                + spare_words(*e[take]) + speed + ".";
     }
     const std::string both = fits(fit[0]) ? "Both fit" : "Neither fits with the usual buffers";
+    if (const auto lean = much_leaner(e); lean && fits(fit[0])) return take_leaner(e, *lean);
     if (near) return both + ", and they are as fast to within 1 %.";
     if (fits(fit[0])) return decision_of_two_that_fit(e, fast, gain);
     return both + ". " + plan_letter(fast) + " " + gain_words(*e[fast], *e[1 - fast]) + ".";
@@ -162,12 +176,6 @@ std::string training_cost_words(const Reviewed& of) {
 void ReviewContent::try_changes() {
     TriedEdits edits = try_each_edit(plans[0], evaluations[0].step->time_s);
     tried = std::move(edits.fit), unfit = std::move(edits.unfit);
-    judge_proposal();
-}
-
-void ReviewContent::judge_proposal() {
-    const SearchResult* proposed = proposal_of(*this);
-    proposal_tight = proposed != nullptr && fit_of_plan(evaluate(proposed->plan)) == MemoryFit::tight;
 }
 
 std::string change_words(const Plan& plan, const LayoutChoice& to) {
@@ -176,10 +184,8 @@ std::string change_words(const Plan& plan, const LayoutChoice& to) {
 }
 
 const SearchResult* proposal_of(const ReviewContent& content) {
-    if (content.tried.empty() || content.plans.size() > 1) return nullptr;
-    const SearchResult& best = content.tried.front();
-    const bool now = fits(fit_of_plan(content.evaluations[0]));
-    return !now || gain_of(content.first(), best) >= kWorthIt ? &best : nullptr;
+    if (!content.decision || !content.decision->proposal || content.plans.size() > 1) return nullptr;
+    return &*content.decision->proposal;
 }
 
 std::vector<std::string> items_of(std::string_view text) {
@@ -200,9 +206,12 @@ std::vector<std::string> items_of(std::string_view text) {
 std::optional<std::size_t> better_of(const ReviewContent& content) {
     std::optional<std::size_t> best;
     if (!same_model(content)) return best;
+    const auto is_possible = [&](const Evaluation& e) { return e.step && fits(fit_of_plan(e)); };
+    if (content.plans.size() == 2 && std::ranges::all_of(content.evaluations, is_possible))
+        if (const auto lean = much_leaner({&content.evaluations[0], &content.evaluations[1]})) return lean;
     for (std::size_t i = 0; i < content.plans.size(); ++i) {
         const Evaluation& e = content.evaluations[i];
-        if (!e.step || !fits(fit_of_plan(e))) continue;
+        if (!is_possible(e)) continue;
         if (!best || faster_by(e, content.evaluations[*best]) >= kWorthIt) best = i;
     }
     return best;
@@ -259,27 +268,8 @@ std::string decision_by_figures(const ReviewContent& content, const SearchResult
     if (content.plans.size() > 2) return decision_among(content);
     if (content.comparison) return decision_between(content);
     const Reviewed of = content.first();
-    const MemoryFit fit = fit_of_plan(of.evaluation);
-    if (proposed == nullptr) {
-        if (fits(fit))
-            return "Run it as it is"
-                   + (fit == MemoryFit::tight
-                          ? ", with buffers under " + memory_text(room_for_buffers(of.evaluation.memory))
-                          : "")
-                   + (content.tried.empty() ? "." : ": no single change that fits gains 1 %.");
-        return fit == MemoryFit::no ? "Do not run it: it does not fit, and no single change makes it fit."
-                                    : "Run it only if the framework keeps its buffers small.";
-    }
-    const double gain = gain_of(of, *proposed);
-    const std::string change = change_words(of.plan, proposed->choice);
-    const std::string then = content.proposal_tight ? "fits by the sum" : "fits";
-    if (fits(fit) && gain < of.evaluation.step->error)
-        return "Run it with " + change + " if that measures faster: " + percent(gain) + " by the estimate.";
-    const std::string speed =
-        std::abs(gain) < 0.0005 ? "as fast" : percent(std::abs(gain)) + (gain > 0 ? " faster" : " slower");
-    if (fits(fit)) return "Run it with " + change + ": " + speed + ", and it " + then + ".";
-    return std::string(fit == MemoryFit::no ? "Do not run it as it is." : "Do not rely on small buffers.")
-           + " Run it with " + change + ": it then " + then + ", and is " + speed + ".";
+    const std::string change = proposed == nullptr ? "" : change_words(of.plan, proposed->choice);
+    return headline_of(*content.decision, change, memory_text(room_for_buffers(of.evaluation.memory)));
 }
 
 // Says of a gain that it may be none.
@@ -344,10 +334,8 @@ std::string reason_of(const ReviewContent& content, const SearchResult* proposed
                + (content.evaluations[0].step && content.evaluations[1].step ? pair_reason(content)
                                                                              : comparison_verdict(content));
     std::string out = said + verdict_of(of.evaluation).reason;
-    if (proposed != nullptr && fits(fit_of_plan(of.evaluation)))
-        if (const double gain = gain_of(of, *proposed); gain < of.evaluation.step->error)
-            out += " A gain of " + percent(gain) + " is less than the estimate's own range of "
-                   + percent(of.evaluation.step->error) + ".";
+    if (content.decision)
+        if (const std::string caution = caution_of(*content.decision); !caution.empty()) out += " " + caution;
     return out;
 }
 

@@ -198,8 +198,15 @@ std::vector<TriedRow> tried_rows(const ReviewContent& content) {
     const bool now = fits(fit_of_plan(e));
     std::vector<TriedRow> out{
         {content.comparison ? "plan A" : "this plan", e.step->time_s, e.memory.peak(), true, false, now}};
+    const auto is_proposed = [&](const SearchResult& r) {
+        return proposed != nullptr && changed_choices(r.plan, proposed->choice).empty();
+    };
+    // A proposal of two changes is none of those that were tried one by one.
+    if (proposed != nullptr && std::ranges::none_of(content.tried, is_proposed))
+        out.push_back(
+            {change_words(of.plan, proposed->choice), proposed->step_s, proposed->memory_bytes, false, true});
     for (const SearchResult& r : content.tried)
-        out.push_back({change_words(of.plan, r.choice), r.step_s, r.memory_bytes, false, &r == proposed});
+        out.push_back({change_words(of.plan, r.choice), r.step_s, r.memory_bytes, false, is_proposed(r)});
     for (const SearchResult& r : content.unfit)
         out.push_back({change_words(of.plan, r.choice) + ": does not fit", r.step_s, r.memory_bytes, false,
                        false, false});

@@ -5,6 +5,7 @@
 #include "app/ui/review/review.h"
 #include "app/ui/views/scale/view.h"
 #include "core/decide/compare.h"
+#include "core/decide/decision.h"
 #include "core/decide/scale.h"
 #include "core/decide/search.h"
 #include "core/explain/verdict.h"
@@ -36,15 +37,14 @@ struct ReviewContent {
     Table near_runs;                         // filled where the page of assumptions is wanted
     std::size_t runs = 0;                    // published ones
     std::optional<PlanComparison> comparison;
-    std::vector<SearchResult> tried{};      // one change each, of a valid plan's summary
-    std::vector<SearchResult> unfit{};      // likewise: faster than the plan, but they do not fit
-    std::optional<MeasuredMfu> measured{};  // of a published run that is the first plan
-    std::optional<ScalePicture> scaling{};  // present where its page is wanted
-    std::optional<MendedPlan> mended{};     // of an impossible first plan
-    bool proposal_tight = false;            // the change that is proposed is tight
+    std::vector<SearchResult> tried{};       // one change each, of a valid plan's summary
+    std::vector<SearchResult> unfit{};       // likewise: faster than the plan, but they do not fit
+    std::optional<MeasuredMfu> measured{};   // of a published run that is the first plan
+    std::optional<ScalePicture> scaling{};   // present where its page is wanted
+    std::optional<MendedPlan> mended{};      // of an impossible first plan
+    std::optional<PlanDecision> decision{};  // of a single plan that has a step
     // Tries one change each of the first plan. Precondition: it has a step.
     void try_changes();
-    void judge_proposal();
     // Gives the first plan the words of the request, where it has any.
     void take_words() {
         if (request.words) plans[0].review = *request.words;
@@ -155,8 +155,7 @@ struct CostWords {
 [[nodiscard]] std::string training_cost_words(const Reviewed& of);
 // Returns "cp 2": what has to be changed by hand (changed_choices of core/decide/search.h).
 [[nodiscard]] std::string change_words(const Plan& plan, const LayoutChoice& to);
-// Returns the change that the page proposes: the fastest that fits, where the plan does not fit or where it
-// gains at least 1 % of the step. Null: none, or two plans are compared.
+// Returns the change that the decision proposes. Null: none, or two plans are compared.
 [[nodiscard]] const SearchResult* proposal_of(const ReviewContent& content);
 // Returns the lines of a text that the author wrote, without the marks in front of them.
 [[nodiscard]] std::vector<std::string> items_of(std::string_view text);

@@ -81,6 +81,7 @@ ReviewContent review_content_of(const Presets& presets, std::span<const Plan> pl
     }
     if (e.step && wants(c, ReviewPage::scale)) c.scaling = scale_picture_of(plans[0], {});
     if (e.step && wants(c, ReviewPage::summary)) c.try_changes();
+    if (e.step && plans.size() == 1) c.decision = decide(plans[0], e);
     if (!e.valid) c.mended = mended_plan(plans[0]);
     if (plans.size() > 1 && (wants(c, ReviewPage::comparison) || wants(c, ReviewPage::summary))) {
         if (request.second_is_a)
@@ -562,6 +563,7 @@ ReviewFirstPage::ReviewFirstPage(const Presets& presets, const Plan& plan, const
     if (!e.valid) content_->mended = mended_plan(plan);
     if (!e.step) return;
     content_->try_changes();
+    content_->decision = decide(plan, e);
 }
 
 ReviewFirstPage::~ReviewFirstPage() = default;

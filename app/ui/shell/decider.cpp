@@ -82,7 +82,7 @@ void Decider::update(bool may_advise) {
         window_.dirty = true;
     update_advice(rested);
     look_for_better();
-    window_.views.compare.awaits_proposal = may_advise && !near_.is_of(window_.document.revision());
+    window_.views.compare.awaits_proposal = may_advise && !decision_.is_of(window_.document.revision());
     const bool compared = std::exchange(compare_seen_, false) && window_.evaluation.valid
                           && window_.views.compare.pinned() != nullptr;
     const std::uint64_t revision = window_.document.revision();
@@ -120,7 +120,7 @@ void Decider::update_scale() {
 bool Decider::works() const {
     const ViewStates& views = window_.views;
     return (views.search.found && views.search.found->running) || views.compare.path.running()
-           || views.step.tornado.of.running() || views.scale.of.running() || near_.running();
+           || views.step.tornado.of.running() || views.scale.of.running() || decision_.running();
 }
 
 double Decider::due_s(bool may_advise) const {
@@ -139,17 +139,16 @@ bool Decider::rests(bool may_advise) const {
     return may_advise && edited_revision_ == window_.document.revision() && window_.now_s >= advice_due_s();
 }
 
-// The best layout within two edits is worked out once for each plan that rests.
+// Each plan that rests is decided on once.
 void Decider::update_advice(bool rested) {
     const std::uint64_t revision = window_.document.revision();
     if (std::exchange(edited_revision_, revision) != revision) edited_s_ = window_.now_s;
     const auto look = [&] {
-        return [plan = window_.document.plan(),
-                headroom = window_.views.search.request.headroom](const std::atomic<bool>& cancelled) {
-            return best_within_two_edits(plan, {.headroom = headroom, .threads = 1}, &cancelled);
+        return [plan = window_.document.plan()](const std::atomic<bool>& cancelled) {
+            return decide(plan, evaluate(plan), 1, &cancelled);
         };
     };
-    if (near_.work_out(window_.host.wake, rested, revision, look)) window_.dirty = true;
+    if (decision_.work_out(window_.host.wake, rested, revision, look)) window_.dirty = true;
 }
 
 // Takes better layouts that searches know, for the list of what would help.
@@ -160,7 +159,7 @@ void Decider::look_for_better() {
     const SearchFound* found = window_.views.search.found.get();
     if (window_.evaluated != revision) return;  // the next frame looks
     const std::uint64_t version =
-        (found == nullptr ? 0 : 2 * found->version) + (near_.is_of(revision) ? 1 : 0);
+        (found == nullptr ? 0 : 2 * found->version) + (decision_.is_of(revision) ? 1 : 0);
     if (version == better_of_ && revision == better_revision_) return;
     better_of_ = version, better_revision_ = revision;
     const bool had = !better_.empty();
@@ -190,16 +189,20 @@ void Decider::look_for_better() {
     };
     const bool holds = found != nullptr && !found->front.empty() && still_holds(*found, open);
     const FoundLayout* best = holds ? &found->front.back() : nullptr;
-    const SearchResult* near = near_.is_of(revision) && *near_ ? &**near_ : nullptr;
+    const PlanDecision* decision = decision_.is_of(revision) && *decision_ ? &**decision_ : nullptr;
+    const SearchResult* near = decision != nullptr && decision->proposal ? &*decision->proposal : nullptr;
     const auto much = [&](double step_s) { return !fits || step_s < kMuch * now_s; };
     const bool enough = near != nullptr && best != nullptr && near->step_s <= kAsGood * best->step_s;
-    if (near != nullptr && much(near->step_s)) {
+    if (near != nullptr) {
         const ChangesWords changes = changes_words(open, near->choice);
         static constexpr std::array<const char*, 4> kCounts{"One change makes it", "Two changes make it",
                                                             "Three changes make it", "Four changes make it"};
         const auto n = static_cast<std::size_t>(std::max(1, changes.changes));
         offer(n <= kCounts.size() ? kCounts[n - 1] : std::to_string(n) + " changes make it", near->step_s,
               near->memory_bytes, in_place_of(open, near->plan), changes.words, &near->step);
+        if (decision->ground == Ground::leaner) better_.back().gain = gained_words(*decision);
+        if (const std::string caution = caution_of(*decision); !caution.empty())
+            better_.back().reason += " " + caution;
     }
     if (best != nullptr && much(best->step_s) && !enough)
         offer("The best layout that the search knows takes", best->step_s, best->memory_bytes,

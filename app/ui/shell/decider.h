@@ -7,6 +7,7 @@
 #include "app/ui/shell/commands.h"
 #include "app/ui/shell/window.h"
 #include "core/decide/compare.h"
+#include "core/decide/decision.h"
 #include "core/decide/scale.h"
 #include "core/decide/search.h"
 
@@ -63,8 +64,8 @@ class Decider {
     double changed_until_s_ = 0;
     std::vector<BetterLayout> better_;  // known to a search
     std::uint64_t better_of_ = 0, better_revision_ = 0;
-    Kept<std::optional<SearchResult>> near_;  // the best within two edits, by revision
-    double edited_s_ = 0;                     // when the plan was edited last
+    Kept<std::optional<PlanDecision>> decision_;  // of the plan, by revision
+    double edited_s_ = 0;                         // when the plan was edited last
     std::uint64_t edited_revision_ = 0;
 
     // Returns the time at which better layouts are looked for, if the plan stays as it is.

@@ -361,12 +361,12 @@ std::string picture_of_review(const Presets& presets, const Plan& plan, const Pi
     return make_review_picture(presets, shown, review, ending, request.scale, fonts);
 }
 
-// Takes as B what two edits gain most, where there is such a layout.
+// Takes as B what the decision on the plan proposes.
 void propose(const Plan& plan, const Evaluation& now, CompareViewState& compare) {
     if (!now.step) return;
-    const std::optional<SearchResult> near = best_within_two_edits(plan);
-    if (!near || (now.memory.fits() && near->step_s >= now.step->time_s)) return;
-    compare.propose(with_true_title(plan, in_place_of(plan, near->plan)));
+    const std::optional<PlanDecision> decision = decide(plan, now);
+    if (decision && decision->proposal)
+        compare.propose(with_true_title(plan, in_place_of(plan, decision->proposal->plan)));
 }
 
 // Works out what the window makes in the background: a tornado, compared plans and the way between them.

@@ -1,0 +1,120 @@
+#include "core/decide/decision.h"
+
+#include "core/base/text.h"
+#include "core/memory/memory.h"
+#include "core/step/step.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+namespace pentamesh {
+
+namespace {
+
+MemoryFit fit_now(const Evaluation& e) {
+    return fit_of(e.memory).value_or(MemoryFit::no);
+}
+
+PlanDecision proposed(PlanDecision d, const Evaluation& e, const SearchResult& by, Ruling ruling,
+                      Ground ground) {
+    d.ruling = ruling, d.ground = ground;
+    d.proposal = by;
+    d.gain = 1 - by.step_s / e.step->time_s;
+    d.freed_bytes = e.memory.peak() - by.memory_bytes;
+    d.range = std::max({e.step->error, by.step.error, kWorthIt});
+    return d;
+}
+
+bool frees_much(const PlanDecision& d, const Evaluation& e) {
+    return d.freed_bytes >= kMuchMemory * e.memory.hbm;
+}
+
+constexpr double kNoSlower = 0.0005;  // of the step: less than is written of it
+
+std::string speed_words(double gain) {
+    return std::abs(gain) < kNoSlower ? "as fast"
+                                      : percent_text(std::abs(gain)) + (gain > 0 ? " faster" : " slower");
+}
+
+}  // namespace
+
+bool is_sure_gain(double gain, const Step& a, const Step& b) {
+    return std::abs(gain) >= std::max(a.error, b.error);
+}
+
+PlanDecision decide(const Evaluation& e, const NearLayouts& near) {
+    PlanDecision out;
+    out.now = fit_now(e);
+    out.range = e.step->error;
+    if (!near.fastest) {
+        if (!fits(out.now)) out.ruling = Ruling::hopeless;
+        return out;
+    }
+    const PlanDecision fast = proposed(out, e, *near.fastest, Ruling::change, Ground::faster);
+    if (!fits(out.now)) {
+        PlanDecision then = fast;
+        then.ground = Ground::fits;
+        return then;
+    }
+    if (fast.gain_is_sure()) return fast;
+    // The estimate does not know which is faster: then what is held decides, and risk comes before speed.
+    const bool at_risk = out.now == MemoryFit::tight;
+    const auto mends = [&](const PlanDecision& d) {
+        return frees_much(d, e) && d.gain >= 0 && (at_risk || d.gain >= kWorthIt);
+    };
+    PlanDecision lean = fast;
+    lean.ground = Ground::leaner;
+    if (mends(lean)) return lean;
+    if (near.leanest) {
+        lean = proposed(out, e, *near.leanest, Ruling::change, Ground::leaner);
+        if (at_risk && mends(lean)) return lean;
+    }
+    if (fast.gain < kWorthIt) return out;
+    PlanDecision maybe = fast;
+    maybe.ruling = Ruling::measure;
+    return maybe;
+}
+
+std::optional<PlanDecision> decide(const Plan& plan, const Evaluation& evaluation, int threads,
+                                   const std::atomic<bool>* cancel) {
+    if (!evaluation.step) return std::nullopt;
+    const NearLayouts near =
+        layouts_within_two_edits(plan, evaluation.step->time_s, {.headroom = 0, .threads = threads}, cancel);
+    if (cancel != nullptr && *cancel) return std::nullopt;
+    return decide(evaluation, near);
+}
+
+std::string headline_of(const PlanDecision& d, const std::string& change, const std::string& room) {
+    const bool tight = d.now == MemoryFit::tight;
+    if (d.ruling == Ruling::keep)
+        return "Run it as it is" + (tight ? ", with buffers under " + room : "")
+               + ": no one or two changes that fit gain 1 %.";
+    if (d.ruling == Ruling::hopeless)
+        return d.now == MemoryFit::no ? "Do not run it: it does not fit, and no two changes make it fit."
+                                      : "Run it only if the framework keeps its buffers small.";
+    const std::string then = d.proposal->fit == MemoryFit::tight ? "fits by the sum" : "fits";
+    const std::string run = "Run it with " + change;
+    if (d.ground == Ground::fits)
+        return std::string(d.now == MemoryFit::no ? "Do not run it as it is. "
+                                                  : "Do not rely on small buffers. ")
+               + run + ": it then " + then + ", and is " + speed_words(d.gain) + ".";
+    if (d.ruling == Ruling::measure)
+        return run + " if that measures faster: " + percent_text(d.gain) + " by the estimate.";
+    return run + ": " + gained_words(d) + (d.ground == Ground::faster ? ", and it " + then : "") + ".";
+}
+
+std::string caution_of(const PlanDecision& d) {
+    if (!d.proposal || d.ground == Ground::fits || d.gain < kWorthIt || d.gain_is_sure()) return {};
+    return "A gain of " + percent_text(d.gain) + " is less than the estimate's own range of "
+           + percent_text(d.range) + ".";
+}
+
+std::string gained_words(const PlanDecision& d) {
+    if (!d.proposal) return {};
+    if (d.ground == Ground::leaner) return memory_text(d.freed_bytes) + " less, and no slower";
+    return speed_words(d.gain) + (d.ruling == Ruling::measure ? " by the estimate" : "");
+}
+
+}  // namespace pentamesh

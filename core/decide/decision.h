@@ -1,0 +1,59 @@
+// Answers for one plan: keep it, change it, or measure first? Every place that says so takes this one answer,
+// in its own length: the page that decides, Compare's proposal, what would help, the report.
+#pragma once
+
+#include "core/decide/search.h"
+#include "core/evaluate.h"
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace pentamesh {
+
+enum class Ruling : std::uint8_t {
+    keep,      // no layout within two edits is worth a change
+    change,    // the proposal is better beyond doubt of the estimate
+    measure,   // the proposal may be faster: the gain lies within the estimate's own range
+    hopeless,  // the plan does not fit, and no two edits make it fit
+};
+enum class Ground : std::uint8_t { nothing, fits, faster, leaner };
+
+// A proposal frees much where it leaves free at least this share of a GPU's memory more than the plan does.
+inline constexpr double kMuchMemory = 0.1;
+
+struct PlanDecision {
+    Ruling ruling = Ruling::keep;
+    Ground ground = Ground::nothing;
+    std::optional<SearchResult> proposal{};  // of change and measure
+    MemoryFit now = MemoryFit::no;           // of the plan
+    double gain = 0;         // share of the plan's step that the proposal saves; < 0: it is slower
+    double freed_bytes = 0;  // of the fullest GPU
+    double range = 0;        // a gain below this share is no more than the estimate may be off
+    [[nodiscard]] bool gain_is_sure() const { return gain >= range; }
+};
+
+// Returns true if a gain in time is more than either estimate may be off; the one rule for a tie.
+[[nodiscard]] bool is_sure_gain(double gain, const Step& a, const Step& b);
+
+// Decides between the plan and what two edits give. Risk comes first: a plan that does not fit is changed for
+// one that does, and one whose buffers may not fit for one that holds much less and is no slower. `near` is
+// layouts_within_two_edits(plan, the plan's step). Precondition: the evaluation is the plan's, with a step.
+[[nodiscard]] PlanDecision decide(const Evaluation& evaluation, const NearLayouts& near);
+// Does both. nullopt: the plan has no step, or it was cancelled. Layouts that leave no memory free count, as
+// a person's own edit does.
+[[nodiscard]] std::optional<PlanDecision> decide(const Plan& plan, const Evaluation& evaluation,
+                                                 int threads = 0, const std::atomic<bool>* cancel = nullptr);
+
+// Says it in a sentence. `change` names the proposal's edits ("tp 4, ZeRO 2"), `room` the memory that is left
+// for buffers ("6.81 GiB").
+[[nodiscard]] std::string headline_of(const PlanDecision& decision, const std::string& change,
+                                      const std::string& room);
+// Returns what the headline leaves out of the proposal: that its gain is less than the estimate's own range;
+// empty where there is no such thing.
+[[nodiscard]] std::string caution_of(const PlanDecision& decision);
+// Returns "17.0 GiB less, and no slower", "9.80 % faster", "3.45 % faster by the estimate".
+[[nodiscard]] std::string gained_words(const PlanDecision& decision);
+
+}  // namespace pentamesh

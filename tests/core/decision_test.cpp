@@ -1,0 +1,154 @@
+// One answer for a plan: it keeps to its own rule, and never takes back what it proposed.
+#include "core/decide/decision.h"
+
+#include "tests/core/plans.h"
+#include "tests/core/shipped.h"
+#include "tests/near.h"
+#include "tests/sanitized.h"
+
+#include <doctest/doctest.h>
+
+#include <initializer_list>
+#include <optional>
+#include <random>
+#include <string>
+
+using namespace pentamesh;
+using test::near;
+
+namespace {
+
+// Checks a decision against what it was made from. The proposal is evaluated anew.
+void check_decision(const Plan& plan, const Evaluation& e) {
+    const NearLayouts around = layouts_within_two_edits(plan, e.step->time_s, {.headroom = 0, .threads = 1});
+    const PlanDecision d = decide(e, around);
+    const MemoryFit fit = fit_of(e.memory).value_or(MemoryFit::no);
+    CHECK(d.now == fit);
+    CHECK(d.proposal.has_value() == (d.ruling == Ruling::change || d.ruling == Ruling::measure));
+    if (d.ruling == Ruling::hopeless) {
+        CHECK_FALSE(fits(fit));
+        CHECK_FALSE(around.fastest);
+        return;
+    }
+    if (!d.proposal) {
+        CHECK(fits(fit));
+        if (around.fastest) CHECK(around.fastest->step_s > (1 - kWorthIt) * e.step->time_s);
+        return;
+    }
+    const Evaluation then = evaluate(d.proposal->plan);
+    REQUIRE(then.step);
+    CHECK(d.gain == near(1 - then.step->time_s / e.step->time_s, 1e-9));
+    CHECK(d.freed_bytes == near(e.memory.peak() - then.memory.peak(), 1e-9));
+    CHECK(fits(fit_of(then.memory).value_or(MemoryFit::no)));
+    CHECK(changed_choices(plan, d.proposal->choice).size() <= 3);  // schedule and chunks are one edit
+    switch (d.ground) {
+    case Ground::fits: CHECK_FALSE(fits(fit)); break;
+    case Ground::leaner:
+        CHECK(d.gain >= 0);
+        CHECK(d.freed_bytes >= kMuchMemory * e.memory.hbm);
+        break;
+    case Ground::faster: CHECK((d.ruling == Ruling::measure) == !d.gain_is_sure()); break;
+    case Ground::nothing: FAIL("a proposal has a ground"); break;
+    }
+    // A person who follows it is not sent back.
+    const std::optional<PlanDecision> after = decide(d.proposal->plan, then, 1);
+    REQUIRE(after);
+    if (after->proposal) CHECK_FALSE(changed_choices(plan, after->proposal->choice).empty());
+}
+
+class RandomPlans {
+  public:
+    explicit RandomPlans(unsigned seed) : random_(seed) {}
+    Plan next() {
+        for (;;) {
+            const Plan p = draw();
+            if (const Evaluation e = evaluate(p); e.valid && e.step) return p;
+        }
+    }
+
+  private:
+    std::int64_t pick(std::initializer_list<std::int64_t> of) {
+        return *(of.begin()
+                 + std::uniform_int_distribution<int>(0, static_cast<int>(of.size()) - 1)(random_));
+    }
+    Plan draw() {
+        Plan p = test::small_plan(8);
+        Model& m = p.model;
+        m.layers = pick({8, 16, 32}), m.hidden = pick({2048, 4096, 8192}), m.heads = 16, m.kv_heads = 8;
+        m.head_dim = m.hidden / 16, m.ffn = 3 * m.hidden, m.vocab = 32000;
+        Layout& l = p.layout;
+        l.tp = pick({1, 2, 4}), l.pp = pick({1, 2, 4}), l.dp_shard = pick({1, 2, 4, 8}), l.dp_replicate = 1;
+        l.sequence_parallel = l.tp > 1;
+        l.zero = static_cast<int>(pick({0, 1, 3}));
+        p.cluster.gpus = l.tp * l.pp * l.dp_shard;
+        p.cluster.tiers.back().domain = std::max<std::int64_t>(p.cluster.gpus, 16);
+        if (p.cluster.gpus <= 8) p.cluster.tiers.resize(1), p.cluster.tiers[0].domain = p.cluster.gpus;
+        p.training.sequence_length = pick({1024, 4096});
+        p.training.micro_batch = pick({1, 2});
+        p.training.global_batch = p.training.micro_batch * l.dp_shard * pick({4, 8, 16});
+        return p;
+    }
+    std::mt19937 random_;
+};
+
+}  // namespace
+
+TEST_CASE("a decision keeps to its rule and does not take back what it proposed: plans that ship") {
+    for (const char* name :
+         {"single-gpu", "mesh-8", "hsdp-64", "llama-3-8b-fsdp", "llama-3-70b-3d", "mixtral-8x7b-ep"}) {
+        CAPTURE(std::string(name));
+        const Plan plan = test::presets().plan(name);
+        check_decision(plan, evaluate(plan));
+    }
+}
+
+TEST_CASE("a decision keeps to its rule and does not take back what it proposed: random plans") {
+    RandomPlans plans(61);
+#ifdef PENTAMESH_SANITIZED
+    constexpr int kPlans = 10;
+#else
+    constexpr int kPlans = 150;
+#endif
+    for (int i = 0; i < kPlans; ++i) {
+        CAPTURE(i);
+        const Plan plan = plans.next();
+        check_decision(plan, evaluate(plan));
+    }
+}
+
+TEST_CASE("risk comes first: 405B is changed for a layout that holds much less and is no slower") {
+    const Plan plan = test::presets().plan("llama-3.1-405b-16k");
+    const Evaluation e = evaluate(plan);
+    const std::optional<PlanDecision> d = decide(plan, e, 1);
+    REQUIRE(d);
+    CHECK(d->ruling == Ruling::change);
+    CHECK(d->ground == Ground::leaner);
+    const std::string words = headline_of(*d, "cp 2", "6.81 GiB");
+    CHECK(words.find(" less, and no slower.") != std::string::npos);
+    // What is gained lies within the estimate's own range, and that is said.
+    CHECK(caution_of(*d).empty() == (d->gain < kWorthIt));
+}
+
+TEST_CASE("each ruling has its sentence") {
+    PlanDecision d{.now = MemoryFit::yes};
+    CHECK(headline_of(d, "", "") == "Run it as it is: no one or two changes that fit gain 1 %.");
+    d.now = MemoryFit::tight;
+    CHECK(headline_of(d, "", "6.81 GiB")
+          == "Run it as it is, with buffers under 6.81 GiB: no one or two changes that fit gain 1 %.");
+    d = {.ruling = Ruling::hopeless, .now = MemoryFit::no};
+    CHECK(headline_of(d, "", "") == "Do not run it: it does not fit, and no two changes make it fit.");
+    d = {.ruling = Ruling::measure,
+         .ground = Ground::faster,
+         .proposal = SearchResult{},
+         .now = MemoryFit::yes,
+         .gain = 0.0345,
+         .range = 0.08};
+    CHECK(headline_of(d, "tp 4", "") == "Run it with tp 4 if that measures faster: 3.45 % by the estimate.");
+    CHECK(caution_of(d) == "A gain of 3.45 % is less than the estimate's own range of 8 %.");
+    d.ruling = Ruling::change, d.gain = 0.12, d.proposal->fit = MemoryFit::yes;
+    CHECK(headline_of(d, "tp 4", "") == "Run it with tp 4: 12 % faster, and it fits.");
+    CHECK(caution_of(d).empty());
+    d.ground = Ground::fits, d.now = MemoryFit::no, d.gain = -0.05;
+    CHECK(headline_of(d, "recompute full", "")
+          == "Do not run it as it is. Run it with recompute full: it then fits, and is 5 % slower.");
+}
