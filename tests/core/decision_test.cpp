@@ -125,7 +125,7 @@ TEST_CASE("risk comes first: 405B is changed for a layout that holds much less a
     CHECK(d->ground == Ground::leaner);
     const std::string words = headline_of(*d, "cp 2", "6.81 GiB");
     CHECK(words.find(" less, and no slower.") != std::string::npos);
-    // What is gained lies within the estimate's own range, and that is said.
+    // The gain lies within the range of the estimate, and a caution says so.
     CHECK(caution_of(*d).empty() == (d->gain < kWorthIt));
 }
 

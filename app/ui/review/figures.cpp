@@ -201,7 +201,7 @@ std::vector<TriedRow> tried_rows(const ReviewContent& content) {
     const auto is_proposed = [&](const SearchResult& r) {
         return proposed != nullptr && changed_choices(r.plan, proposed->choice).empty();
     };
-    // A proposal of two changes is none of those that were tried one by one.
+    // A proposal of two changes was not tried one by one.
     if (proposed != nullptr && std::ranges::none_of(content.tried, is_proposed))
         out.push_back(
             {change_words(of.plan, proposed->choice), proposed->step_s, proposed->memory_bytes, false, true});
