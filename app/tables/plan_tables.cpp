@@ -1,6 +1,7 @@
 #include "app/tables/plan_tables.h"
 
 #include "core/base/text.h"
+#include "core/comm/call_names.h"
 #include "core/explain/traffic.h"
 #include "core/mesh/mesh.h"
 #include "core/mesh/places.h"
@@ -166,11 +167,7 @@ Table groups_table(const Plan& plan, const Evaluation& e, std::span<const GroupK
         for (std::size_t i = 0; i < tiers; ++i) row.push_back(off ? Cell("") : Cell(g.by_tier[i]));
         row.push_back(g.per_fast_domain);
         row.push_back(g.sharing_node);
-        std::string collectives;
-        for (const Operation& op : e.comm.operations)
-            if (op.group == kind && collectives.find(words_of(op.collective)) == std::string::npos)
-                collectives += (collectives.empty() ? "" : " + ") + std::string(words_of(op.collective));
-        row.push_back(std::move(collectives));
+        row.emplace_back(plain_names(e.comm, kind));
         row.emplace_back(meaning_of(kind, zero_in_force(plan)));
         t.rows.push_back(std::move(row));
     }
@@ -438,7 +435,7 @@ Table zero_table(const ZeroRungs& rungs) {
         std::string kinds;
         for (const ZeroWire& w : r.wires) {
             calls += w.calls;
-            kinds += (kinds.empty() ? "" : " + ") + std::string(words_of(w.collective));
+            kinds += (kinds.empty() ? "" : ", ") + plain_name(w.collective, w.carried);
         }
         t.rows.push_back(joined<Cell>({r.zero}, category_cells(r.held),
                                       {whole_cell(r.held.total()), whole_cell(r.sent_bytes),
@@ -455,7 +452,7 @@ Table strategies_table(const StrategyPrices& prices) {
     t.columns.push_back({"sent per step", Shown::traffic, "sent_bytes"});
     t.columns.push_back({"calls per step", Shown::count, "calls"});
     t.columns.push_back({"collectives"});
-    const auto row = [&](std::string_view name, std::string_view cuts, const StageMemory& m, double sent,
+    const auto row = [&](const std::string& name, std::string_view cuts, const StageMemory& m, double sent,
                          double calls, const std::string& what) {
         Table::Row& cells = t.rows.emplace_back();
         cells = {name, cuts};
@@ -471,9 +468,10 @@ Table strategies_table(const StrategyPrices& prices) {
             cells[0] = facts.name, cells[1] = p.why_not;
             continue;
         }
-        const std::string what =
-            join(p.traffic, " + ", [](const StrategyTraffic& x) { return words_of(x.collective); });
-        row(facts.name, facts.splits, p.fullest, p.sent_bytes, p.count, what);
+        const std::string what = join(
+            p.traffic, ", ", [](const StrategyTraffic& x) { return plain_name(x.collective, x.carried); });
+        row(p.example ? std::string(facts.name) + ", an example" : std::string(facts.name), facts.splits,
+            p.fullest, p.sent_bytes, p.count, what);
     }
     return t;
 }

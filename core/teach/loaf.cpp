@@ -1,6 +1,9 @@
 #include "core/teach/loaf.h"
 
 #include "core/base/text.h"
+#include "core/comm/call_names.h"
+#include "core/model/model.h"
+#include "core/pipeline/sequence.h"
 #include "core/plan/edits.h"
 #include "core/sharding/sharding.h"
 #include "core/teach/stage_loaf.h"
@@ -300,10 +303,11 @@ void collect_traffic(const Evaluation& e, StrategyPrice& out) {
     for (const Operation& o : e.comm.operations) {
         if (o.count_per_step <= 0) continue;
         auto same = std::find_if(out.traffic.begin(), out.traffic.end(), [&](const StrategyTraffic& t) {
-            return t.collective == o.collective && t.group == o.group;
+            return t.collective == o.collective && t.group == o.group && t.carried == carried_by(o);
         });
         if (same == out.traffic.end())
-            same = out.traffic.insert(out.traffic.end(), StrategyTraffic{o.collective, o.group, 0, 0});
+            same = out.traffic.insert(out.traffic.end(),
+                                      StrategyTraffic{o.collective, o.group, carried_by(o), 0, 0});
         same->count += o.count_per_step;
         same->sent_bytes += o.sent_bytes_per_rank;
         out.count += o.count_per_step;
@@ -348,8 +352,19 @@ Plan uncut(const Plan& plan) {
     return p;
 }
 
+Model with_example_experts(Model model) {
+    constexpr std::int64_t kExperts = 8, kOfToken = 2;
+    if (model.moe || model.ffn < kOfToken) return model;
+    model.name += " with " + std::to_string(kExperts) + " experts";
+    model.moe = Moe{.experts = kExperts, .top_k = kOfToken, .expert_ffn = model.ffn / kOfToken};
+    for (LayerRun& run : model.pattern)
+        if (run.ffn == LayerFfn::dense) run.ffn = LayerFfn::moe, run.ffn_width = 0;
+    return model;
+}
+
 Plan plan_of_strategy(const Plan& plan, Strategy strategy, std::int64_t gpus) {
     Plan p = plan_of_single_gpu(plan, gpus);
+    if (strategy == Strategy::ep) p.model = with_example_experts(std::move(p.model));
     p.cluster = plan.cluster;
     keep_gpus(p.cluster, gpus);
     Layout& l = p.layout;
@@ -391,10 +406,18 @@ void price_strategies(const Plan& plan, std::int64_t gpus, StrategyPrices& out) 
         StrategyPrice price;
         price.strategy = static_cast<Strategy>(i);
         price.plan = plan_of_strategy(plan, price.strategy, out.gpus);
+        price.single = out.single_gpu;
+        price.example = !(price.plan.model == out.single.model);
+        if (price.example) {
+            Plan single = out.single;
+            single.model = price.plan.model;
+            evaluate(single, e, {.timeline = false, .messages = false});
+            price.single = fullest();
+        }
         evaluate(price.plan, e, {.timeline = true, .messages = true});
         price.mesh = e.mesh;
         price.possible = e.valid && !e.memory.stage.empty();
-        if (!plan.model.moe && price.strategy == Strategy::ep) {
+        if (!price.plan.model.moe && price.strategy == Strategy::ep) {
             price.possible = false;
             price.why_not = "No experts to deal.";
         } else if (!price.possible) {
@@ -410,7 +433,7 @@ void price_strategies(const Plan& plan, std::int64_t gpus, StrategyPrices& out) 
     }
 }
 
-std::string state_sentence(const StrategyPrices& prices, const StrategyPrice& price) {
+std::string state_sentence(const StrategyPrice& price) {
     if (!price.possible) return {};
     struct State {
         std::string_view name;
@@ -421,7 +444,7 @@ std::string state_sentence(const StrategyPrices& prices, const StrategyPrice& pr
                                                    {"parameters", &StageMemory::parameters}}};
     std::string cut, whole;
     for (const State& s : kStates) {
-        std::string& to = price.fullest.*s.bytes < prices.single_gpu.*s.bytes ? cut : whole;
+        std::string& to = price.fullest.*s.bytes < price.single.*s.bytes ? cut : whole;
         to += sentence(to.empty() ? "" : ", ", s.name);
     }
     if (cut.empty()) return sentence("Whole on every GPU: ", whole, ".");
@@ -429,9 +452,9 @@ std::string state_sentence(const StrategyPrices& prices, const StrategyPrice& pr
     return sentence("Cut over the GPUs: ", cut, "; whole on every GPU: ", whole, ".");
 }
 
-std::string price_sentence(const StrategyPrices& prices, const StrategyPrice& price) {
+std::string price_sentence(const StrategyPrice& price) {
     if (!price.possible) return price.why_not;
-    const double now = price.fullest.total(), before = prices.single_gpu.total();
+    const double now = price.fullest.total(), before = price.single.total();
     const double state = price.fullest.parameters + price.fullest.gradients + price.fullest.optimizer;
     std::string out = sentence("The fullest GPU holds ", memory_text(now), " (", memory_text(state),
                                " of it model state) where a single GPU would hold ", memory_text(before));
@@ -440,9 +463,30 @@ std::string price_sentence(const StrategyPrices& prices, const StrategyPrice& pr
     for (std::size_t i = 0; i < price.traffic.size(); ++i) {
         const StrategyTraffic& t = price.traffic[i];
         out += sentence(i == 0 ? " " : ", ", whole_text(t.count), " ", plural_of(t.collective, t.count));
+        out += sentence(" of ", t.carried);
         if (t.collective != Collective::send_recv) out += sentence(" over ", name_of(t.group));
     }
     return out + ".";
+}
+
+LayerShed shed_of(const StrategyPrice& price) {
+    LayerShed out;
+    if (!price.possible) return out;
+    const Model& model = price.plan.model;
+    const LayerTypes types = layer_types(model);
+    const int type = usual_type(model, types, moe_layers(model) > 0);
+    const double width = activation_widths(price.plan.training.compute).wide;
+    for (const Moment moment : {Moment::at_rest, Moment::computing})
+        for (const Placement& p : list_placements(price.plan, price.mesh, TensorState::parameters, moment)) {
+            if (!has(p.types, type)) continue;
+            const Part part = part_of(price.plan, price.mesh, p, 0);
+            if (moment == Moment::at_rest)
+                out.kept += part.bytes;
+            else
+                out.gathered += static_cast<double>(part.numbers) * width;
+        }
+    out.dropped = !holds_gathered(price.plan);
+    return out;
 }
 
 }  // namespace pentamesh

@@ -95,23 +95,30 @@ struct StrategyFacts {
 // Returns the plan on the first GPU of its cluster: no axis cuts it.
 [[nodiscard]] Plan uncut(const Plan& plan);
 // Returns the plan's model with `gpus` layers, all MoE where it has MoE layers, with `gpus` sequences a step
-// in micro-batches of one, on the first `gpus` GPUs of its cluster, laid out only by this strategy.
+// in micro-batches of one, on the first `gpus` GPUs of its cluster, laid out only by this strategy. Experts
+// are dealt out of a model that has none too: it is with_example_experts.
 [[nodiscard]] Plan plan_of_strategy(const Plan& plan, Strategy strategy, std::int64_t gpus);
+// Returns a model without experts as one that has 8 in the place of each MLP, half as wide, of which a token
+// uses 2: it works as much for a token as before. Any other model is returned as it is.
+[[nodiscard]] Model with_example_experts(Model model);
 
 struct StrategyTraffic {
     Collective collective = Collective::all_reduce;
     GroupKind group = GroupKind::tp;
-    double count = 0;       // calls per step on a rank
-    double sent_bytes = 0;  // bytes that leave a rank per step
+    std::string_view carried;  // "parameters", "activations"
+    double count = 0;          // calls per step on a rank
+    double sent_bytes = 0;     // bytes that leave a rank per step
 };
 struct StrategyPrice {
     Strategy strategy = Strategy::ddp;
     bool possible = false;
-    std::string why_not;  // the first thing that is wrong with it, a sentence
+    std::string why_not;   // the first thing that is wrong with it, a sentence
+    bool example = false;  // the plan's model has no experts: it has those of with_example_experts here
     Plan plan;
     Mesh mesh;
+    StageMemory single;                    // the same model on a single GPU
     StageMemory fullest;                   // of its GPUs, at its peak
-    std::vector<StrategyTraffic> traffic;  // by collective and axis, in the order of a step
+    std::vector<StrategyTraffic> traffic;  // by name and axis, in the order of a step
     double count = 0, sent_bytes = 0;      // of all of it
 };
 struct StrategyPrices {
@@ -120,15 +127,23 @@ struct StrategyPrices {
     StageMemory single_gpu;
     std::vector<StrategyPrice> price;  // by Strategy
 };
-// Evaluates kStrategyCount + 1 small plans: about a tenth of a millisecond each.
+// Evaluates kStrategyCount + 1 small plans, one more without experts: about a tenth of a millisecond each.
 void price_strategies(const Plan& plan, std::int64_t gpus, StrategyPrices& out);
 
 // Returns "Every GPU holds 3.2 GiB instead of 12.1 GiB; per step it sends 4.5 GB in 12 calls: 8 all-gathers
 // over dp_shard, 4 reduce-scatters over dp_shard."
-[[nodiscard]] std::string price_sentence(const StrategyPrices& prices, const StrategyPrice& price);
+[[nodiscard]] std::string price_sentence(const StrategyPrice& price);
 // Says how the strategies differ: "Cut over the GPUs: optimizer states, gradients; whole on every GPU:
 // parameters." It follows from the bytes: a state is cut if the fullest GPU holds less of it than one GPU by
 // itself. It is empty where the strategy is impossible.
-[[nodiscard]] std::string state_sentence(const StrategyPrices& prices, const StrategyPrice& price);
+[[nodiscard]] std::string state_sentence(const StrategyPrice& price);
+
+// Says what a GPU keeps of one layer's parameters, and what ZeRO-3 gathers for it.
+struct LayerShed {
+    double kept = 0;      // bytes between steps, on the first GPU
+    double gathered = 0;  // bytes of the whole layer while it runs, in the type of its products: a buffer
+    bool dropped = true;  // after it; false: the software lets nothing go
+};
+[[nodiscard]] LayerShed shed_of(const StrategyPrice& price);
 
 }  // namespace pentamesh

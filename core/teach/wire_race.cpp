@@ -1,6 +1,7 @@
 #include "core/teach/wire_race.h"
 
 #include "core/base/text.h"
+#include "core/comm/call_names.h"
 #include "core/layer/calls.h"
 #include "core/memory/memory.h"
 #include "core/mesh/mesh.h"
@@ -186,17 +187,21 @@ double part_bytes(const StageMemory& held, std::size_t part) {
     return bytes_of(held, static_cast<MemoryCategory>(part));
 }
 
-// Sums the calls of data parallelism by collective.
+// Sums the calls of data parallelism by collective and what it carries.
 void collect_wires(const Evaluation& e, ZeroRung& out) {
-    std::array<double, kGroupKindCount> most{};  // by collective: the bytes of the group that has most
+    std::vector<double> most;  // by wire: the bytes of the group that has most
     for (const Operation& o : e.comm.operations) {
         if (o.on_other_stage || !is_data_parallel(o.group) || o.count_per_step <= 0) continue;
-        auto same = std::find_if(out.wires.begin(), out.wires.end(),
-                                 [&](const ZeroWire& w) { return w.collective == o.collective; });
-        if (same == out.wires.end()) same = out.wires.insert(out.wires.end(), {o.collective, o.group, 0, 0});
+        auto same = std::find_if(out.wires.begin(), out.wires.end(), [&](const ZeroWire& w) {
+            return w.collective == o.collective && w.carried == carried_by(o);
+        });
+        if (same == out.wires.end()) {
+            same = out.wires.insert(out.wires.end(), {o.collective, carried_by(o), o.group, 0, 0});
+            most.push_back(0);
+        }
         same->sent_bytes += o.sent_bytes_per_rank;
         same->calls += o.count_per_step;
-        double& own = most[static_cast<std::size_t>(o.collective)];
+        double& own = most[static_cast<std::size_t>(same - out.wires.begin())];
         if (o.sent_bytes_per_rank > own) own = o.sent_bytes_per_rank, same->group = o.group;
         out.sent_bytes += o.sent_bytes_per_rank;
     }

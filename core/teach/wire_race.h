@@ -62,6 +62,7 @@ inline constexpr std::size_t kZeroStages = 4;
 
 struct ZeroWire {
     Collective collective = Collective::all_reduce;
+    std::string_view carried;          // "parameters", "gradients"
     GroupKind group = GroupKind::dp;   // the one over which most of it goes
     double sent_bytes = 0, calls = 0;  // of a GPU and step
     bool operator==(const ZeroWire&) const = default;

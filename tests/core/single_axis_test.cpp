@@ -2,7 +2,9 @@
 #include "tests/core/bare_plan.h"
 #include "tests/near.h"
 
+#include <algorithm>
 #include <doctest/doctest.h>
+#include <vector>
 
 using namespace pentamesh;
 using pentamesh::test::near;
@@ -45,8 +47,9 @@ TEST_CASE("every strategy alone is a valid plan over the same model, batch and G
             for (const StrategyPrice& x : all.price) {
                 CAPTURE(facts_of(x.strategy).name);
                 CAPTURE(x.why_not);
-                CHECK(x.possible == (moe || x.strategy != Strategy::ep));
-                CHECK(x.plan.model == all.single.model);
+                CHECK(x.possible);
+                CHECK(x.example == (!moe && x.strategy == Strategy::ep));
+                if (!x.example) CHECK(x.plan.model == all.single.model);
                 CHECK(x.plan.training == all.single.training);
                 CHECK(x.plan.cluster.gpus == gpus);
                 if (x.possible) CHECK(x.mesh.world == gpus);
@@ -96,14 +99,14 @@ TEST_CASE("a strategy that the model cannot take says why") {
     p.model.heads = p.model.kv_heads = 6;
     const StrategyPrices all = priced(p, 4);
     CHECK_FALSE(of(all, Strategy::tp).possible);
-    CHECK(price_sentence(all, of(all, Strategy::tp)).find("heads") != std::string::npos);
+    CHECK(price_sentence(of(all, Strategy::tp)).find("heads") != std::string::npos);
     CHECK(of(all, Strategy::ddp).possible);
-    CHECK(price_sentence(all, of(all, Strategy::ddp)).find("all-reduce") != std::string::npos);
+    CHECK(price_sentence(of(all, Strategy::ddp)).find("all-reduce") != std::string::npos);
 }
 
 TEST_CASE("what tells DDP and the ZeRO stages apart is said: which states are cut, which are whole") {
     const StrategyPrices all = priced(big_plan(false), 4);
-    const auto said = [&](Strategy s) { return state_sentence(all, of(all, s)); };
+    const auto said = [&](Strategy s) { return state_sentence(of(all, s)); };
     CHECK(said(Strategy::ddp) == "Whole on every GPU: optimizer states, gradients, parameters.");
     CHECK(said(Strategy::cp) == said(Strategy::ddp));
     CHECK(said(Strategy::zero1)
@@ -113,5 +116,56 @@ TEST_CASE("what tells DDP and the ZeRO stages apart is said: which states are cu
     CHECK(said(Strategy::fsdp) == "Cut over the GPUs: optimizer states, gradients, parameters.");
     CHECK(said(Strategy::tp) == said(Strategy::fsdp));
     CHECK(said(Strategy::pp) == said(Strategy::fsdp));
-    CHECK(said(Strategy::ep).empty());  // no experts
+    // The example cuts its experts and copies all else, so that a GPU holds a part of each state.
+    CHECK(said(Strategy::ep) == said(Strategy::fsdp));
+}
+
+TEST_CASE("a model without experts gets some as an example, and a GPU keeps its share of them") {
+    const Plan plan = big_plan(false);
+    for (const std::int64_t gpus : {4, 8}) {
+        const StrategyPrices all = priced(plan, gpus);
+        const StrategyPrice& ep = of(all, Strategy::ep);
+        REQUIRE(ep.possible);
+        CHECK(ep.plan.model.moe->experts == 8);
+        CHECK(ep.plan.model.moe->expert_ffn * ep.plan.model.moe->top_k == plan.model.ffn);
+        // A layer has 8 experts of three matrices: a GPU keeps 8 / gpus of them, and all that is no expert.
+        const double expert = 3.0 * static_cast<double>(plan.model.hidden * plan.model.ffn / 2);
+        const auto layers = static_cast<double>(gpus);
+        const double elsewhere = layers * 8 * expert * (1 - 1 / static_cast<double>(gpus));
+        CHECK(static_cast<double>(ep.single.parameters_held - ep.fullest.parameters_held)
+              == near(elsewhere, 1e-12));
+        CHECK(of(all, Strategy::tp).single.parameters == all.single_gpu.parameters);
+    }
+    // A model that has experts is not changed.
+    CHECK(with_example_experts(big_plan(true).model) == big_plan(true).model);
+}
+
+TEST_CASE(
+    "what ZeRO-3 gathers for a layer is the layer, and what is kept of it one part in as many as GPUs") {
+    for (const std::int64_t gpus : {4, 8}) {
+        const Plan plan = big_plan(false);
+        const StrategyPrices all = priced(plan, gpus);
+        const StrategyPrice& fsdp = of(all, Strategy::fsdp);
+        const LayerShed shed = shed_of(fsdp);
+        const Model& m = plan.model;
+        const auto h = static_cast<double>(m.hidden), d = static_cast<double>(m.head_dim);
+        const double numbers = 2 * h * d * static_cast<double>(m.heads)       // queries and output
+                               + 2 * h * d * static_cast<double>(m.kv_heads)  // keys and values
+                               + 3 * h * static_cast<double>(m.ffn) + 2 * h;  // gate, up, down, two norms
+        CHECK(shed.gathered == near(2 * numbers, 1e-12));                     // 16 bits
+        const double of_number = fsdp.fullest.parameters / static_cast<double>(fsdp.fullest.parameters_kept);
+        CHECK(shed.kept == near(numbers * of_number / static_cast<double>(gpus), 1e-6));
+        CHECK(shed.dropped);
+        // The memory counts the same layer as a buffer.
+        std::vector<BufferBytes> buffers;
+        list_buffers(fsdp.plan, fsdp.mesh, fsdp.fullest, buffers);
+        const auto gathered = std::find_if(buffers.begin(), buffers.end(), [](const BufferBytes& b) {
+            return b.buffer == Buffer::gathered_layers;
+        });
+        REQUIRE(gathered != buffers.end());
+        CHECK(gathered->low == near(shed.gathered, 1e-12));
+        // DDP cuts no weight: it keeps all of a layer.
+        const LayerShed ddp = shed_of(of(all, Strategy::ddp));
+        CHECK(ddp.kept == near(shed.kept * static_cast<double>(gpus), 1e-6));
+    }
 }

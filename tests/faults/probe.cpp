@@ -123,8 +123,7 @@ void ask_lessons_views(const Plan& p, const Evaluation& e, const auto& say) {
     say(race, sentence_of(race, p.cluster));
     StrategyPrices prices;
     price_strategies(p, 4, prices);
-    for (const StrategyPrice& price : prices.price)
-        say(price, price_sentence(prices, price), state_sentence(prices, price));
+    for (const StrategyPrice& price : prices.price) say(price, price_sentence(price), state_sentence(price));
     for (const std::string_view id : computed_terms()) say(in_this_plan(id, p, e), used_in(id, p, e));
 }
 

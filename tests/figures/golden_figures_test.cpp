@@ -387,7 +387,7 @@ TEST_CASE("golden figures of teaching") {
         price_strategies(p, 4, prices);
         for (const StrategyPrice& price : prices.price) {
             const std::string label = "price " + std::string(enumerator_name(price.strategy));
-            f.put(label, price_sentence(prices, price) + " " + state_sentence(prices, price) + price.why_not);
+            f.put(label, price_sentence(price) + " " + state_sentence(price) + price.why_not);
             f.put(label + ", memory", price.fullest.total());
             f.put(label + ", traffic", price.traffic);
         }

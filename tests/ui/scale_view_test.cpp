@@ -173,6 +173,56 @@ TEST_CASE("a picture of Scale, the dashboard with it, and its page of a review s
     CHECK(dashboard.find("this plan: 16,384 GPUs") != std::string::npos);
 }
 
+TEST_CASE("after an edit Scale keeps the plan before it as an outline, on axes that hold both") {
+    Driver d("llama-3-8b-fsdp", {1600, 1000});
+    look_at_scale(d);
+    const std::shared_ptr<const ScalePicture> before = *scale_of_view(d).of;
+    CHECK(before->beside == nullptr);
+    CHECK_FALSE(says(d, "thin dashes: A, before"));
+    Plan plan = d.plan();
+    plan.training.global_batch *= 4;
+    d.shell.edit_plan(plan, "a larger batch");
+    d.settle();
+    finish_scale(d);
+    const ScalePicture& now = **scale_of_view(d).of;
+    const Scale* a = now.outline_over(now.scale.request);
+    REQUIRE(a != nullptr);
+    REQUIRE(a->at(a->own) != nullptr);
+    CHECK(a->at(a->own)->step_s == before->scale.at(before->scale.own)->step_s);
+    CHECK(a->at(a->own)->step_s < 0.5 * now.scale.at(now.scale.own)->step_s);
+    CHECK(says(d, "thin dashes: A, before"));
+    CHECK(says(d, "A: step"));
+    // Undone, the scale is the same: now the larger batch is the one before.
+    d.press({.key = Key::z, .ctrl = true});
+    finish_scale(d);
+    CHECK((*scale_of_view(d).of)->scale.at(before->scale.own)->step_s
+          == before->scale.at(before->scale.own)->step_s);
+}
+
+TEST_CASE("the axes of Scale are the same, whichever of two plans is shown") {
+    const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
+    const Plan a = presets.plan("llama-3-8b-fsdp");
+    Plan b = a;
+    b.training.global_batch *= 4;
+    const auto ticks = [&](const Plan& shown, const Plan* beside) {
+        PictureRequest r;
+        r.view = "scale";
+        r.size = {1600, 1000};
+        if (beside != nullptr) r.compared = {*beside}, r.outlined = true;
+        std::vector<TextRun> runs;
+        r.text_runs = &runs;
+        (void)make_picture(presets, shown, r, "svg", scale_fonts());
+        std::vector<std::pair<std::string, float>> out;
+        for (const TextRun& run : runs)
+            if (run.at.x < 110 && (run.text.ends_with(" s") || run.text.ends_with(" ms")))
+                out.emplace_back(run.text, run.at.y);
+        return out;
+    };
+    CHECK(ticks(a, &b) == ticks(b, &a));
+    CHECK_FALSE(ticks(a, &b).empty());
+    CHECK(ticks(a, &b) != ticks(a, nullptr));
+}
+
 TEST_CASE("a lesson names what Scale is over") {
     ViewStates states;
     CHECK(show_named_page(states, ViewId::scale, "weak"));

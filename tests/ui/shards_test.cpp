@@ -1,7 +1,8 @@
+#include "app/ui/kit/format.h"
 #include "app/ui/panels/inspector.h"
 #include "app/ui/views/shards/shards_sheets.h"
 #include "tests/near.h"
-#include "tests/ui/driver.h"
+#include "tests/ui/press.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>
@@ -190,9 +191,33 @@ TEST_CASE("the picker prices every strategy and shows what each of its GPUs hold
     CHECK(d.click("shards.gpus", 1));
     const std::string csv = table_of(d);
     CHECK(csv.find("ZeRO-3 / FSDP") != std::string::npos);
-    CHECK(csv.find("No experts to deal.") != std::string::npos);
+    CHECK(csv.find("EP, an example") != std::string::npos);
     d.click("shards.scope", 1);
     CHECK(d.drawn("shards.tensor"));
+}
+
+TEST_CASE("a dense plan has experts on the page of ep, and the page says that they are an example") {
+    Driver d("llama-3-70b-3d", {1280, 720});
+    d.press({Key::n3});
+    REQUIRE(d.click("shards.scope", 2));
+    REQUIRE(d.click("shards.strategy", static_cast<std::uint64_t>(Strategy::ep)));
+    d.settle();
+    CHECK(says(d, "4 layers of Llama 3 70B with 8 experts, an example: this plan's model has none"));
+    CHECK(d.shell.views().shards.picker.gpus->sheets.size() == 4);
+}
+
+TEST_CASE("the page of ZeRO-3 says what is gathered for a layer and what is kept of it") {
+    Driver d("llama-3-70b-3d", {1280, 900});
+    d.press({Key::n3});
+    d.press({Key::enter});
+    REQUIRE(d.click("shards.scope", 2));
+    REQUIRE(d.click("shards.strategy", static_cast<std::uint64_t>(Strategy::fsdp)));
+    d.settle();
+    StrategyPrices prices;
+    price_strategies(d.plan(), 4, prices);
+    const LayerShed shed = shed_of(prices.price[static_cast<std::size_t>(Strategy::fsdp)]);
+    CHECK(says(d, ui::memory_text(shed.gathered) + " are gathered for a layer, and dropped after it"));
+    CHECK(says(d, "A GPU keeps " + ui::memory_text(shed.kept)));
 }
 
 TEST_CASE("the picker's first picture shows what data and context parallelism cut: each GPU's own tokens") {

@@ -86,10 +86,12 @@ void set_axes(LessonSession& s, const LessonQuestion& q, bool asked, const Prese
     };
     try {
         const AskedPlan& shown = s.asked.plans[static_cast<std::size_t>(s.asked.first)];
-        reach(evaluate(plan_with(s.start, shown.sets, presets)));
+        s.axis_plan = std::make_shared<const Plan>(plan_with(s.start, shown.sets, presets));
+        reach(evaluate(*s.axis_plan));
         reach(s.start_evaluation);
     } catch (const Error&) {  // showing it says why
         s.axis_s = s.axis_bytes = 0;
+        s.axis_plan.reset();
     }
 }
 
@@ -331,6 +333,7 @@ void make_texts(LessonSession& s, const Plan& plan, const Evaluation& evaluation
     s.hidden_answer = {};
     s.asked = {};
     s.axis_s = s.axis_bytes = 0;
+    s.axis_plan.reset();
     s.hints.clear();
     s.mistakes.clear();
     if (step->task) {

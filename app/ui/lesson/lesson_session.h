@@ -73,8 +73,9 @@ struct LessonSession {
     bool curve_in_view = false;         // the curve is drawn in the step's view, not next to the words
     double answered_s = -1e9;           // when the answer was shown
     double axis_s = 0, axis_bytes = 0;  // the larger of the step's plan and of the one that is asked about
-    HiddenAnswer hidden_answer;         // hides the open question's answer
-    Plan start;                         // the step's own plan
+    std::shared_ptr<const Plan> axis_plan;  // the one that is asked about, where its scales may be seen
+    HiddenAnswer hidden_answer;             // hides the open question's answer
+    Plan start;                             // the step's own plan
     Evaluation start_evaluation;
     bool plan_changed = false;  // since
     TaskState task;

@@ -747,7 +747,7 @@ void scale_page(ReviewSheet& sheet, const ReviewContent& content) {
     const ScaleInk ink{sheet.canvas(), sheet.theme(), sheet.paper().small, sheet.paper().body, true};
     if (s.points.size() > 1) {
         sheet.need(line * 12);
-        draw_scale_plot(ink, sheet.take(std::min(sheet.left(), line * 20)), plan, s);
+        draw_scale_plot(ink, sheet.take(std::min(sheet.left(), line * 20)), plan, picture);
     }
     sheet.head("Where it tips", 3 * line);
     if (s.crossings.empty()) sheet.words("Nothing, in this range.");
@@ -759,7 +759,7 @@ void scale_page(ReviewSheet& sheet, const ReviewContent& content) {
         sheet.entry(number + t.of->place, text, "");
     }
     sheet.head("Memory of the fullest GPU", 6 * line);
-    draw_scale_memory(ink, sheet.take_grown(line * 6, line * 14), plan, s);
+    draw_scale_memory(ink, sheet.take_grown(line * 6, line * 14), plan, picture);
     if (picture.others.empty()) return;
     const float height = scale_bars_height(ink);
     sheet.head("The same question asked of other numbers of the plan", height + 3 * line);
@@ -767,7 +767,7 @@ void scale_page(ReviewSheet& sheet, const ReviewContent& content) {
                 sheet.faint());
     draw_scale_legend(ink, sheet.take(line), picture.others);
     sheet.gap(0.3f);
-    draw_scale_bars(ink, sheet.take_grown(height, 1.6f * height), plan, picture.others);
+    draw_scale_bars(ink, sheet.take_grown(height, 1.6f * height), plan, picture);
 }
 
 }  // namespace pentamesh::ui

@@ -108,9 +108,9 @@ void Decider::update_scale() {
     ScaleViewState& scale = window_.views.scale;
     const bool seen = std::exchange(scale_seen_, false) && window_.evaluation.valid;
     const auto look = [&] {
-        return [plan = window_.document.plan(),
-                request = scale_request(scale.page)](const std::atomic<bool>& cancelled) {
-            return std::make_shared<const ScalePicture>(scale_picture_of(plan, request, &cancelled));
+        return [plan = window_.document.plan(), beside = scale.beside, request = scale_request(scale.page),
+                known = scale.last](const std::atomic<bool>& cancelled) {
+            return scale_picture_of(plan, beside, request, known, &cancelled);
         };
     };
     if (scale.of.work_out(window_.host.wake, seen, {window_.document.revision(), scale.page}, look))

@@ -381,9 +381,10 @@ void work_out(const PictureRequest& request, const Presets& presets, const Plan&
     if (request.view == view_of(ViewId::scale).name && evaluation.valid) {
         ScaleViewState& scale = views.scale;
         scale.of.forget();
-        scale.of.update({revision, scale.page}, [&] {
-            return std::make_shared<const ScalePicture>(scale_picture_of(plan, scale_request(scale.page)));
-        });
+        const bool outlined = request.outlined && !request.compared.empty();
+        scale.put_beside(outlined ? &request.compared.front() : nullptr, outlined, revision);
+        scale.of.update({revision, scale.page},
+                        [&] { return scale_picture_of(plan, scale.beside, scale_request(scale.page)); });
     }
     for (const Plan& other : request.compared) {
         CompareViewState& c = views.compare;

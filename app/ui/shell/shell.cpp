@@ -130,10 +130,30 @@ Scene Shell::scene_of(Hover& next) {
     }
     scene.changed = decider_.changed();
     scene.change = decider_.change();
+    put_beside_scale(a);
     scene.another_model = a != nullptr && !(a->plan->model == window_.document.plan().model);
     scene.has_before = window_.document.before_last_edit() != nullptr;
     scene.better = decider_.better();
     return scene;
+}
+
+// View Scale keeps the plan before the shown one: until a lesson's step ends, or until the next edit.
+// While a question is open, what its answer shows counts for the scales where `axis_plan` says that it may.
+void Shell::put_beside_scale(const KeptPlan* a) {
+    ScaleViewState& scale = window_.views.scale;
+    const std::uint64_t revision = window_.document.revision();
+    if (const LessonSession& lesson = desk_.lesson(); lesson.open) {
+        const bool asked = lesson.asked_shown >= 0 && a != nullptr;
+        const bool outlined = asked || lesson.plan_changed;
+        const Plan* plan = lesson.plan_changed ? &lesson.start
+                           : asked             ? a->plan.get()
+                                               : lesson.axis_plan.get();
+        scale.put_beside(plan, outlined, revision);
+    } else if (decider_.change() != nullptr) {
+        scale.put_beside(window_.document.before_last_edit(), true, revision);
+    } else if (scale.beside_of != revision) {
+        scale.put_beside(nullptr, false, revision);
+    }
 }
 
 // After an edit figures glide to their new value; a room that looks on has twice the time.

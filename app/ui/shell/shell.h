@@ -158,6 +158,7 @@ class Shell {
     [[nodiscard]] bool may_advise() const;
     void run_queue();
     [[nodiscard]] Scene scene_of(Hover& next);
+    void put_beside_scale(const KeptPlan* a);
     void draw_frame(const FrameInfo& info, Page* page);
     [[nodiscard]] Effects draw_content(Ui& ui, Scene& scene, Rect room);
     [[nodiscard]] Effects draw_sheets(Ui& ui, Scene& scene);

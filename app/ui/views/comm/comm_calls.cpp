@@ -2,7 +2,7 @@
 #include "app/ui/scene/colors.h"
 #include "app/ui/views/comm/view.h"
 #include "app/ui/views/mesh/mesh_layout.h"
-#include "core/comm/comm.h"
+#include "core/comm/call_names.h"
 #include "core/teach/loaf.h"
 
 #include <algorithm>
@@ -140,7 +140,7 @@ class Lister {
             if (!l.outside) all.insert(all.end(), l.operations.begin(), l.operations.end());
         const GroupSummary& groups = scene_.evaluation.groups[kind];
         RowWords w{.axis = axis_label(kind),
-                   .what = plural(static_cast<std::int64_t>(all.size()), "collective", "collectives"),
+                   .what = carried_over(comm, kind),
                    .collective = collectives_text(comm, all),
                    .over = std::to_string(groups.degree),
                    .link = tier_label(scene_.plan.cluster, groups.slowest_tier),

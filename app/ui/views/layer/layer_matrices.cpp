@@ -227,7 +227,7 @@ class MatrixRows : public MatrixPainter {
             c_.box(r, theme_.panel, theme_.hairline, 1, 8);
         }
         for (std::size_t i = 0; i < 2; ++i) {
-            mid_[i] = rows[i].center().y + 4;
+            mid_[i] = rows[i].center().y + (label_ > 0 ? 4 : kRowHead / 2);
             draw_row(rows[i], static_cast<std::int64_t>(i));
         }
         MatrixPlaces places{.first = x_, .summands_end = s_ + x_w_, .result = y_};
@@ -247,25 +247,38 @@ class MatrixRows : public MatrixPainter {
     }
 
   private:
-    // The left ends of the columns; u_ is the scale of the matrices.
-    float u_ = 1, slice_ = 0, x_ = 0, a_ = 0, xa_ = 0, pill_ = 0, b_ = 0, s_ = 0, y_ = 0;
+    // The left ends of the columns; u_ is the scale of the matrices across, v_ the one upright: a narrow room
+    // has taller ones.
+    static constexpr float kRowHead = 18, kLabel = 62, kTallest = 2.4f;
+    float label_ = kLabel;  // left of the matrices; 0: the row's name stands above them
+    float u_ = 1, v_ = 1, slice_ = 0, x_ = 0, a_ = 0, xa_ = 0, pill_ = 0, b_ = 0, s_ = 0, y_ = 0;
     float gap_ = 0, x_w_ = 0, a_w_ = 0;  // between matrices; widths
     std::array<float, 2> mid_{};         // of the rows
 
     void lay(Rect room, float row) {
         constexpr float kMatrices = 564, kGaps = 212, kWires = 200, kGather = 110;
         constexpr float kLeastWires = 128;  // the sum's name has room
-        const float pill = c_.text_width(between(), ui_.style(13)) + 22, label = 62;
-        const float matrices = kMatrices + (sliced_ ? 66.0f : 0.0f);
-        float gaps = kGaps + kWires + (sliced_ ? kGather : 0.0f);
-        float free = room.w - label - 2 * kPad - pill - (m_.gated ? 10.0f : 0.0f);
-        const bool narrow = free / (matrices + gaps) * kWires < kLeastWires;
-        if (narrow) gaps -= kWires, free -= kLeastWires;
-        u_ = std::clamp(std::min(free / (matrices + gaps), (row - 52) / 118), 0.2f, 4.0f);
+        const float pill = c_.text_width(between(), ui_.style(13)) + 22;
+        const float matrices = kMatrices + (sliced_ ? 66.0f : 0.0f),
+                    all_gaps = kGaps + (sliced_ ? kGather : 0.0f);
+        float gaps = 0, free = 0;
+        bool narrow = false;
+        const auto fit = [&](float label, float head) {
+            label_ = label;
+            gaps = all_gaps + kWires;
+            free = room.w - label - 2 * kPad - pill - (m_.gated ? 10.0f : 0.0f);
+            narrow = free / (matrices + gaps) * kWires < kLeastWires;
+            if (narrow) gaps -= kWires, free -= kLeastWires;
+            const float upright = (row - 52 - head) / 118;
+            u_ = std::clamp(std::min(free / (matrices + gaps), upright), 0.2f, 4.0f);
+            v_ = std::clamp(upright, u_, kTallest * u_);
+        };
+        fit(kLabel, 0);
+        if ((row - 52) / 118 > 1.4f * u_) fit(0, 2 * kRowHead);
         const float g = std::clamp((free - matrices * u_) / gaps, 0.2f, 3.0f);
         const float wires = narrow ? kLeastWires : kWires * g;
         gap_ = 38 * g, x_w_ = 66 * u_, a_w_ = 150 * u_;
-        float x = room.x + kPad + label;
+        float x = room.x + kPad + label_;
         if (sliced_) slice_ = x, x += x_w_ + kGather * g;
         x_ = x, x += x_w_ + gap_ + (m_.gated ? 4.0f : 0.0f);
         a_ = x, x += a_w_ + gap_ + (m_.gated ? 6.0f : 0.0f);
@@ -277,17 +290,17 @@ class MatrixRows : public MatrixPainter {
     }
 
     void draw_row(Rect row, std::int64_t at) {
-        const float mid = mid_[static_cast<std::size_t>(at)], tall = 110 * u_;
+        const float mid = mid_[static_cast<std::size_t>(at)], tall = 110 * v_;
         const auto centred = [&](float x, float w, float h) { return Rect{x, mid - h / 2, w, h}; };
         const std::vector<MatrixStripe> stripes = matrix_stripes(2);
         const MatrixStripe &own = stripes[static_cast<std::size_t>(at)],
                            &far = stripes[static_cast<std::size_t>(1 - at)];
-        const bool small = (row.h - 118 * u_) / 2 >= 22;
+        const bool small = (row.h - 118 * v_) / 2 >= 22;
         const float lift = m_.gated ? 6.0f : 0.0f;
         const auto over = [](Rect r, float by) { return Rect{r.x, r.y - by, r.w, r.h}; };
         c_.text_in({row.x + kPad, row.y + 9, 70, 18}, "GPU " + rank_text(at), ui_.title());
-        const Rect x = centred(x_, x_w_, tall), a = centred(a_, a_w_, 66 * u_), xa = centred(xa_, a_w_, tall),
-                   b = centred(b_, x_w_, 118 * u_), s = centred(s_, x_w_, tall), y = centred(y_, x_w_, tall);
+        const Rect x = centred(x_, x_w_, tall), a = centred(a_, a_w_, 66 * v_), xa = centred(xa_, a_w_, tall),
+                   b = centred(b_, x_w_, 118 * v_), s = centred(s_, x_w_, tall), y = centred(y_, x_w_, tall);
         if (sliced_) {
             const Rect slice = centred(slice_, x_w_, tall);
             draw_slices(slice, at);
@@ -387,7 +400,7 @@ class MatrixRows : public MatrixPainter {
 
     // Each slice goes to both GPUs.
     void draw_gather() {
-        const float from = slice_ + x_w_, bus = from + (x_ - from) * 0.45f, off = 27.5f * u_;
+        const float from = slice_ + x_w_, bus = from + (x_ - from) * 0.45f, off = 27.5f * v_;
         std::array<float, 2> y{mid_[0] - off, mid_[1] + off};  // the middle of each slice
         for (std::size_t i = 0; i < 2; ++i) {
             const Color color = wire_of(static_cast<std::int64_t>(i));
@@ -494,17 +507,22 @@ class MatrixWords : public MatrixPainter {
 };
 
 constexpr float kWordsHeight = 46, kLowerGap = 12, kLeastLower = 168, kMostLower = 300;
+constexpr float kPairWidth = 900, kTallRow = 250;
 
 void draw_all(const MatrixScene& of, Rect room) {
     MatrixWords words(of);
     words.draw_title(room);
     const bool below = room.h >= 2 * kLowestRow + kRowGap + kWordsHeight;
+    // Before the answer there are no words below; their room stays free, so that nothing moves after it.
     float main = room.h - (below ? kWordsHeight : 0), panels = 0;
     constexpr float kLeastMain = 2 * 116 + kRowGap;
     if (below && main >= kLeastMain + kLowerGap + kLeastLower) {
-        panels = std::clamp(main - kLowerGap - 2 * kUnitRow - kRowGap, kLeastLower,
-                            std::max(kMostLower, main * 0.35f));
-        main -= panels + kLowerGap;
+        // A narrow room has one picture that fills it.
+        panels = room.w < kPairWidth && main < 2 * kTallRow + kRowGap + kLowerGap + kLeastLower
+                     ? 0
+                     : std::clamp(main - kLowerGap - 2 * kUnitRow - kRowGap, kLeastLower,
+                                  std::max(kMostLower, main * 0.35f));
+        if (panels > 0) main -= panels + kLowerGap;
     }
     const Rect top{room.x, room.y, room.w, main};
     const MatrixPlaces places = of.m.tp() == 2 ? MatrixRows(of).draw(top) : draw_matrix_chain(of, top);

@@ -450,8 +450,8 @@ struct CompactText {
 
 constexpr float kCompactLine = 15;
 
-CompactText compact_text(Ui& ui, float width, const MapRow& r) {
-    const float size = width < 330 ? 12.0f : 13.0f;
+CompactText compact_text(Ui& ui, float width, const MapRow& r, float smaller = 0) {
+    const float size = (width < 330 ? 12.0f : 13.0f) - smaller;
     CompactText out{compact_words(r),
                     ui.style(size, r.verdict != Verdict::off ? Tone::text : Tone::secondary)};
     out.cuts_h = ui.canvas().paragraph_height(width, out.words.cuts, out.style, kCompactLine);
@@ -460,7 +460,11 @@ CompactText compact_text(Ui& ui, float width, const MapRow& r) {
 }
 
 void draw_compact_text(Ui& ui, Rect cell, const MapRow& r) {
-    const CompactText t = compact_text(ui, cell.w, r);
+    // A sentence loses no word as long as smaller type has room for it.
+    constexpr float kLeastSize = 11;
+    CompactText t = compact_text(ui, cell.w, r);
+    for (float by = 0.5f; cell.h < t.height() && t.style.size - 0.5f >= kLeastSize; by += 0.5f)
+        t = compact_text(ui, cell.w, r, by);
     if (cell.h < t.height()) return two_rows(ui, cell, t.words.cuts, t.style, t.words.talks);
     cell.cut_top((cell.h - t.height()) / 2);
     ui.canvas().paragraph(cell.cut_top(t.cuts_h), t.words.cuts, t.style, kCompactLine);
@@ -556,6 +560,9 @@ void draw_compact_row(Ui& ui, Rect row, Scene& scene, MapViewState& state, const
     }
     auto [loaf, name, words, wire, bar, mark] = place_compact(row.inset(8, 3));
     if (loaf.w > 0) draw_map_loaf(ui, {loaf.x, loaf.y, 84, loaf.h}, scene, state, r);
+    // A modifier has no wire of its own: in a narrow row its sentence has that room too.
+    const bool takes_wire = loaf.w <= 0 && r.modifier && on;
+    if (takes_wire) words.w = wire.right() - words.x;
     const float from = loaf.w > 0 ? loaf.x : name.x;
     name_row(ui, r, {from, row.y, name.right() - from, row.h}, "click for why, cost and limits");
     const bool narrow = loaf.w <= 0;
@@ -569,7 +576,7 @@ void draw_compact_row(Ui& ui, Rect row, Scene& scene, MapViewState& state, const
     two_rows(ui, name, std::string(words_of(r.id).key) + " " + short_setting(r), bold,
              narrow ? std::string_view() : words_of(r.id).short_name);
     draw_compact_text(ui, words, r);
-    draw_wire_cell(ui, wire, r, scene.plan.cluster, color);
+    if (!takes_wire) draw_wire_cell(ui, wire, r, scene.plan.cluster, color);
     draw_wait_cell(ui, bar, scene, r, most, color);
     verdict_mark(ui, mark.center(), r.verdict);
 }

@@ -3,6 +3,7 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/scene/scene.h"
 #include "app/ui/views/memory/view.h"
+#include "core/comm/call_names.h"
 #include "core/mesh/mesh.h"
 #include "core/plan/edits.h"
 
@@ -269,10 +270,15 @@ void draw_wires(Ui& ui, Rect room, const Shape& shape, const ZeroRungs& all, con
         c.rect({row.x, row.y + 2, std::max(2.0f, row.w * 0.86f * share), 7}, color_of(ui.theme(), w.group));
         row.cut_top(11);
         TextStyle bold = ui.style(12, Tone::text, Face::semibold);
-        const std::string both = std::string(words_of(w.collective)) + " " + traffic_text(w.sent_bytes);
-        if (c.text_width(both, bold) + 4 > row.w) bold.size = 11;
-        write_left(ui, row, words_of(w.collective), bold, 7);
-        write_left(ui, row, traffic_text(w.sent_bytes), bold, 7);
+        const std::string sent = traffic_text(w.sent_bytes);
+        const auto both = [&](std::string_view name) {
+            return c.text_width(std::string(name) + " " + sent, bold) + 11;
+        };
+        const std::array<std::string, 2> names{plain_name(w.collective, w.carried), std::string(w.carried)};
+        const std::string& name = both(names[0]) <= row.w ? names[0] : names[1];
+        if (both(name) > row.w) bold.size = 11;
+        write_left(ui, row, name, bold, 7);
+        write_left(ui, row, sent, bold, 7);
         const std::array calls{"in " + plural(std::llround(w.calls), "call", "calls"),
                                "× " + thousands(std::llround(w.calls))};
         c.text_in(row, wording(ui, row.w, calls, ui.small()), ui.small());  // the panel's tooltip has them

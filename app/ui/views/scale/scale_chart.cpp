@@ -7,6 +7,8 @@
 #include "core/plan/problem.h"
 
 #include <algorithm>
+#include <cmath>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -24,6 +26,7 @@ struct Chart {
     Plot plot;
     std::vector<ScaleCurve> curves;
     NamePlaces places;
+    std::vector<ScaleCurve> outlines{};  // of A
 
     [[nodiscard]] float x_of(std::size_t i) const {
         return plot.x.at(static_cast<double>(scale.points[i].at));
@@ -38,20 +41,23 @@ struct Chart {
     }
 };
 
-Plot plot_of(const ScaleInk& ink, Rect area, const Scale& scale, const std::vector<ScaleCurve>& curves) {
-    double low = 1e300, high = 0, least_step = 1e300;
-    for (const ScalePoint& p : scale.points)
-        if (p.possible()) least_step = std::min(least_step, p.step_s);
-    for (const ScaleCurve& c : curves)
-        for (const double s : c.s)
-            if (s > 0) high = std::max(high, s), low = std::min(low, s);
+// The larger of two plans sets each end of the axes.
+Plot plot_of(const ScaleInk& ink, Rect area, std::span<const Scale* const> scales) {
+    double low = 1e300, high = 0, least_step = 1e300, first = 1e300, last = 0;
+    for (const Scale* scale : scales) {
+        for (const ScalePoint& p : scale->points)
+            if (p.possible()) least_step = std::min(least_step, p.step_s);
+        for (const ScaleCurve& c : curves_of(ink.theme, *scale))
+            for (const double s : c.s)
+                if (s > 0) high = std::max(high, s), low = std::min(low, s);
+        first = std::min(first, static_cast<double>(scale->points.front().at));
+        last = std::max(last, static_cast<double>(scale->points.back().at));
+    }
     if (high <= 0) low = 0.5, high = 2, least_step = 1;
     low = std::max(low, 1e-3 * least_step) * 0.7;
     Plot plot;
     plot.area = area;
     plot.y = {low, high * 1.5, ScaleKind::logarithmic, area.bottom(), area.y};
-    const double first = static_cast<double>(scale.points.front().at),
-                 last = static_cast<double>(scale.points.back().at);
     // The ends leave room for half of a value's range, in which its words and a refusal stand.
     const float pad = std::min(ink.small * 2.6f, area.w * 0.1f);
     plot.x = {first, last > first ? last : first * 2, ScaleKind::logarithmic, area.x + pad,
@@ -216,6 +222,66 @@ void draw_names(Chart& c) {
     }
 }
 
+// Names the outlines of A where a name has room: those of what is drawn bold.
+void name_outlines(Chart& c, const Scale* a) {
+    if (a == nullptr) return;
+    const ScaleInk& ink = c.ink;
+    const Chart of_a{ink, c.plan, *a, c.plot, {}, NamePlaces({}, 0)};
+    for (auto it = c.outlines.rbegin(); it != c.outlines.rend(); ++it) {
+        if (it->dash != Dash::solid) continue;
+        for (const auto& run : runs_of(of_a, *it)) {
+            const std::string words = "A: " + it->name;
+            const TextStyle style = ink.plain(it->color);
+            if (run.size() < 2) continue;
+            const Rect box = c.places.beside(run, {ink.width(words, style), ink.line()});
+            if (box.empty()) continue;
+            ink.canvas.text_in(box, words, style);
+            break;
+        }
+    }
+}
+
+constexpr double kSameCurve = 0.02;  // as for a question of what a change does
+
+// Returns true if a curve of A runs as that of its name does, wherever both have a point.
+bool runs_alike(const Chart& c, const Scale& a, const ScaleCurve& curve) {
+    const ScaleCurve* now = curve_named(c, curve.name);
+    if (now == nullptr) return false;
+    for (std::size_t i = 0; i < a.points.size(); ++i)
+        for (std::size_t k = 0; k < c.scale.points.size(); ++k) {
+            if (c.scale.points[k].at != a.points[i].at) continue;
+            const double was = curve.s[i], is = now->s[k];
+            if ((was > 0) != (is > 0) || std::abs(was - is) > kSameCurve * std::max(was, is)) return false;
+        }
+    return true;
+}
+
+// Draws the curves of A that are others now as outlines. Returns true if there is one.
+bool draw_outline(Chart& c, const Scale& a) {
+    const ScaleInk& ink = c.ink;
+    Chart of_a{ink, c.plan, a, c.plot, {}, NamePlaces({}, 0)};
+    for (ScaleCurve& curve : curves_of(ink.theme, a))
+        if (curve.name != "perfect" && !runs_alike(c, a, curve)) of_a.curves.push_back(std::move(curve));
+    const Canvas::Clip clip = ink.canvas.clip(c.plot.area);
+    for (ScaleCurve& curve : of_a.curves) {
+        const bool whole = curve.dash == Dash::solid;
+        for (const auto& run : runs_of(of_a, curve)) {
+            if (run.size() > 1)
+                ink.canvas.polyline(run, curve.color, whole ? 1.3f : 1.0f, false,
+                                    whole ? Dash::dashed : Dash::dotted);
+            if (run.size() == 1) ink.canvas.ring(run[0], 3, curve.color, 1.3f);
+            for (std::size_t k = 1; k < run.size(); ++k) c.places.add_line(run[k - 1], run[k]);
+        }
+        for (std::size_t i = 0; i < curve.s.size(); ++i)
+            if (whole && curve.s[i] > 0 && a.points[i].at == a.own) {
+                ink.canvas.circle(of_a.at(i, curve.s[i]), 3.6f, ink.theme.window);
+                ink.canvas.ring(of_a.at(i, curve.s[i]), 3.6f, curve.color, 1.3f);
+            }
+    }
+    c.outlines = std::move(of_a.curves);
+    return !c.outlines.empty();
+}
+
 // Marks the plan's own value.
 void draw_own(Chart& c) {
     const ScaleInk& ink = c.ink;
@@ -350,27 +416,34 @@ std::vector<NamedTurn> named_turns(const Scale& scale) {
     return out;
 }
 
-Plot draw_scale_plot(const ScaleInk& ink, Rect room, const Plan& plan, const Scale& scale) {
+Plot draw_scale_plot(const ScaleInk& ink, Rect room, const Plan& plan, const ScalePicture& picture) {
+    const Scale& scale = picture.scale;
+    std::vector<const Scale*> scales{&scale};
+    if (const Scale* beside = picture.beside_over(scale.request); beside != nullptr) scales.push_back(beside);
     const bool shares = room.h > ink.line() * 12;
     const Rect head = room.cut_top(ink.line() + 6);
     const Rect foot = room.cut_bottom(ink.line() * (shares ? 2.0f : 1.0f) + (shares ? 8.0f : 2.0f));
-    std::vector<ScaleCurve> curves = curves_of(ink.theme, scale);
     float label = 0;
-    for (const double v : round_ticks(plot_of(ink, room, scale, curves).y, 8))
+    for (const double v : round_ticks(plot_of(ink, room, scales).y, 8))
         label = std::max(label, ink.width(pentamesh::time_text(v), ink.second()));
     room.cut_left(label + 6);
-    const Plot plot = plot_of(ink, room, scale, curves);
-    Chart c{ink, plan, scale, plot, std::move(curves), NamePlaces(room, ink.small * 0.5f)};
+    const Plot plot = plot_of(ink, room, scales);
+    Chart c{ink, plan, scale, plot, curves_of(ink.theme, scale), NamePlaces(room, ink.small * 0.5f)};
     // The words keep clear of the label of the plan's value.
     const bool own_left =
         scale.at(scale.own) != nullptr && plot.x.at(static_cast<double>(scale.own)) < room.x + room.w * 0.5f;
-    ink.canvas.text_in({head.x, head.y, room.right() - head.x, ink.line()},
-                       "seconds of a step, both axes logarithmic", ink.second(),
-                       own_left ? Align::right : Align::left);
     draw_grid(c);
     draw_refused(c);
     draw_tiers(c);
     draw_curves(c);
+    const Scale* a = picture.outline_over(scale.request);
+    const bool outlined = a != nullptr && draw_outline(c, *a);
+    std::string said = "seconds of a step, both axes logarithmic";
+    const Rect said_in{head.x, head.y, room.right() - head.x, ink.line()};
+    if (const std::string more = said + "; thin dashes: A, before";
+        outlined && ink.width(more, ink.second()) <= said_in.w)
+        said = more;
+    ink.canvas.text_in(said_in, said, ink.second(), own_left ? Align::right : Align::left);
     draw_own(c);
     if (ink.numbered) draw_numbers(c);
     if (c.scale.at(c.scale.own) != nullptr) {
@@ -378,8 +451,37 @@ Plot draw_scale_plot(const ScaleInk& ink, Rect room, const Plan& plan, const Sca
         c.places.add_line({x, room.y}, {x, room.bottom()});
     }
     draw_names(c);
+    name_outlines(c, a);
     draw_foot(c, {room.x, foot.y + 2, room.w, foot.h}, shares);
     return plot;
+}
+
+const Scale* ScalePicture::beside_over(const ScaleRequest& request) const {
+    if (beside == nullptr) return nullptr;
+    const auto is_of = [&](const Scale& s) { return s.request == request && !s.points.empty(); };
+    if (is_of(beside->scale)) return &beside->scale;
+    const auto at = std::ranges::find_if(beside->others, is_of);
+    return at == beside->others.end() ? nullptr : &*at;
+}
+
+std::shared_ptr<const ScalePicture> scale_picture_of(const Plan& plan, const ScaleBeside& beside,
+                                                     const ScaleRequest& request,
+                                                     const std::shared_ptr<const ScalePicture>& known,
+                                                     const std::atomic<bool>* cancelled) {
+    const auto single = [&](const Plan& of) {
+        for (const ScalePicture* k = known.get(); k != nullptr; k = k->beside.get())
+            if (k->scale.request == request && k->plan != nullptr && *k->plan == of)
+                return ScalePicture{k->scale, k->others, k->plan, nullptr, false};
+        ScalePicture made = scale_picture_of(of, request, cancelled);
+        made.plan = std::make_shared<const Plan>(of);
+        return made;
+    };
+    ScalePicture out = single(plan);
+    if (beside.plan != nullptr) {
+        out.beside = std::make_shared<const ScalePicture>(single(*beside.plan));
+        out.outlined = beside.outlined;
+    }
+    return std::make_shared<const ScalePicture>(std::move(out));
 }
 
 namespace {
@@ -477,7 +579,20 @@ struct BarsOf {
     const ScaleInk& ink;
     const Plan& plan;
     double most_s;
+    const ScalePicture& picture;
 };
+
+// Draws A's step at the same value over a bar, as far as the scale reaches.
+void outline_bar(const BarsOf& of, Rect column, float room, const Scale& s, const ScalePoint& p) {
+    const Scale* a = of.picture.outline_over(s.request);
+    const ScalePoint* was = a == nullptr ? nullptr : a->at(p.at);
+    if (was == nullptr || !was->possible()) return;
+    const double s_was = same_tokens_s(of.plan, *was), s_is = p.possible() ? same_tokens_s(of.plan, p) : 0;
+    if (std::abs(s_was - s_is) <= kSameCurve * std::max(s_was, s_is)) return;
+    const float h = room * static_cast<float>(std::min(s_was / of.most_s, 1.0));
+    of.ink.canvas.frame({column.x, column.bottom() - h, column.w, h}, of.ink.theme.text, 1.3f, 0,
+                        Dash::dashed);
+}
 
 ScaleBar draw_bar(const BarsOf& of, Rect column, const Scale& s, const ScalePoint& p) {
     const ScaleInk& ink = of.ink;
@@ -496,6 +611,7 @@ ScaleBar draw_bar(const BarsOf& of, Rect column, const Scale& s, const ScalePoin
         if (&p == &s.points.front() || (&p - 1)->possible())
             ink.canvas.text_in({bar.x - 4, bar.y - line, ink.width("refused", ink.second()), line}, "refused",
                                ink.plain(ink.theme.bad));
+        outline_bar(of, column, room, s, p);
         return out;
     }
     const double s_same = same_tokens_s(of.plan, p);
@@ -507,6 +623,7 @@ ScaleBar draw_bar(const BarsOf& of, Rect column, const Scale& s, const ScalePoin
     if (mine) ink.canvas.frame(bar.inset(-3), ink.theme.text, 1.6f, 3);
     ink.canvas.text_in({bar.x - 12, bar.y - line - 3, bar.w + 24, line}, three_digits(s_same, Zeros::kept),
                        mine ? ink.bold() : ink.second(), Align::center);
+    outline_bar(of, column, room, s, p);
     draw_strip(ink, {strip.x, strip.y + 2, strip.w, strip.h - 2}, of.plan, p);
     return out;
 }
@@ -539,7 +656,8 @@ void draw_scale_legend(const ScaleInk& ink, Rect row, const std::vector<Scale>& 
 }
 
 std::vector<ScaleBar> draw_scale_bars(const ScaleInk& ink, Rect room, const Plan& plan,
-                                      const std::vector<Scale>& others) {
+                                      const ScalePicture& picture) {
+    const std::vector<Scale>& others = picture.others;
     std::vector<ScaleBar> out;
     if (others.empty()) return out;
     const float gap = ink.small * 2.5f, least = ink.small * 17;
@@ -547,12 +665,15 @@ std::vector<ScaleBar> draw_scale_bars(const ScaleInk& ink, Rect room, const Plan
     const std::size_t count = std::min(others.size(), fitting);
     double most = 0, own = 0;
     for (std::size_t i = 0; i < count; ++i)
-        for (const ScalePoint& p : others[i].points) {
-            if (!p.possible()) continue;
-            most = std::max(most, same_tokens_s(plan, p));
-            if (p.at == others[i].own) own = same_tokens_s(plan, p);
+        for (const Scale* s : {&others[i], picture.beside_over(others[i].request)}) {
+            if (s == nullptr) continue;
+            for (const ScalePoint& p : s->points) {
+                if (!p.possible()) continue;
+                most = std::max(most, same_tokens_s(plan, p));
+                if (p.at == s->own) own = std::max(own, same_tokens_s(plan, p));
+            }
         }
-    const BarsOf of{ink, plan, own > 0 ? std::min(most, kBroken * own) : most};
+    const BarsOf of{ink, plan, own > 0 ? std::min(most, kBroken * own) : most, picture};
     const float width = (room.w - gap * static_cast<float>(count - 1)) / static_cast<float>(count);
     for (std::size_t i = 0; i < count; ++i) {
         const Scale& s = others[i];

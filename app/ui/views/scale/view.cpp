@@ -96,22 +96,22 @@ std::optional<PlanEdit> draw_bars(Ui& ui, Rect room, const ScaleInk& ink, const 
                room.w > 700 ? "seconds for the tokens of a step; below: memory, GiB" : "");
     room.cut_top(6);
     std::uint64_t index = 0;
-    for (const ScaleBar& bar : draw_scale_bars(ink, room, plan, picture.others))
+    for (const ScaleBar& bar : draw_scale_bars(ink, room, plan, picture))
         if (press_value(ui, "scale.bar", index++, bar.place, *bar.of, *bar.point))
             edit = edit_to(plan, *bar.of, *bar.point);
     return edit;
 }
 
-void draw_side(Ui& ui, Rect side, const ScaleInk& ink, const Plan& plan, const Scale& s) {
+void draw_side(Ui& ui, Rect side, const ScaleInk& ink, const Plan& plan, const ScalePicture& picture) {
     const float memory = std::clamp(side.h * 0.34f, 90.0f, 190.0f);
     Rect below = side.cut_bottom(memory);
     put_head(ui, side, 4, "WHERE IT TIPS");
-    const float used = draw_turns(ink, side, s);
+    const float used = draw_turns(ink, side, picture.scale);
     // The memory follows the list where that is short.
     below.y = std::min(below.y, side.y + used + 10);
     put_head(ui, below, 4, "MEMORY OF THE FULLEST GPU");
     below.h = std::min(below.h, memory - 24);
-    draw_scale_memory(ink, below, plan, s);
+    draw_scale_memory(ink, below, plan, picture);
 }
 
 }  // namespace
@@ -121,6 +121,16 @@ ScaleRequest scale_request(int page) {
                                ScaleOver::tp,   ScaleOver::cp,   ScaleOver::ep,    ScaleOver::pp};
     static_assert(kOver.size() == kScalePages.size());
     return {.over = kOver[static_cast<std::size_t>(page)], .weak = page == 1};
+}
+
+void ScaleViewState::put_beside(const Plan* plan, bool outlined, std::uint64_t revision) {
+    beside_of = revision;
+    const bool same = plan == nullptr
+                          ? beside.plan == nullptr
+                          : beside.plan != nullptr && *beside.plan == *plan && beside.outlined == outlined;
+    if (same) return;
+    beside = {plan == nullptr ? nullptr : std::make_shared<const Plan>(*plan), outlined};
+    of.forget();
 }
 
 std::optional<PlanEdit> draw_scale(Ui& ui, Rect head_row, Rect room, Scene& scene, ScaleViewState& state,
@@ -151,13 +161,14 @@ std::optional<PlanEdit> draw_scale(Ui& ui, Rect head_row, Rect room, Scene& scen
         room.cut_bottom(14);
     }
     if (wide) {
-        draw_side(ui, room.cut_right(std::min(std::max(kSide, room.w * 0.26f), 380.0f)), ink, scene.plan, s);
+        draw_side(ui, room.cut_right(std::min(std::max(kSide, room.w * 0.26f), 380.0f)), ink, scene.plan,
+                  picture);
         room.cut_right(28);
     } else if (room.h > 2 * kLow) {
-        draw_side(ui, room.cut_bottom(room.h * 0.45f), ink, scene.plan, s);
+        draw_side(ui, room.cut_bottom(room.h * 0.45f), ink, scene.plan, picture);
         room.cut_bottom(14);
     }
-    const Plot plot = draw_scale_plot(ink, room, scene.plan, s);
+    const Plot plot = draw_scale_plot(ink, room, scene.plan, picture);
     if (const auto pressed = press_points(ui, scene.plan, s, plot)) edit = pressed;
     return there ? edit : std::nullopt;
 }
@@ -251,16 +262,21 @@ float draw_turns(const ScaleInk& ink, Rect room, const Scale& scale) {
     return room.y - top;
 }
 
-void draw_scale_memory(const ScaleInk& ink, Rect room, const Plan& plan, const Scale& scale) {
+void draw_scale_memory(const ScaleInk& ink, Rect room, const Plan& plan, const ScalePicture& picture) {
+    const Scale& scale = picture.scale;
     const double hbm = plan.cluster.gpu.hbm_bytes;
-    double most = hbm;
-    for (const ScalePoint& p : scale.points) most = std::max(most, p.memory_bytes);
+    double most = hbm, first = 1e300, last = 0;
+    const Scale* beside = picture.beside_over(scale.request);
+    for (const Scale* s : {&scale, beside}) {
+        if (s == nullptr || s->points.empty()) continue;
+        for (const ScalePoint& p : s->points) most = std::max(most, p.memory_bytes);
+        first = std::min(first, static_cast<double>(s->points.front().at));
+        last = std::max(last, static_cast<double>(s->points.back().at));
+    }
     if (scale.points.size() < 2 || hbm <= 0 || room.h < ink.line() * 3) return;
     const Rect foot = room.cut_bottom(ink.line());
     const std::string capacity = memory_text(hbm);
     room.cut_top(ink.line());
-    const auto first = static_cast<double>(scale.points.front().at),
-               last = static_cast<double>(scale.points.back().at);
     const PlotScale x{first, last, ScaleKind::logarithmic, room.x + 4, room.right() - 4};
     const PlotScale y{0, most, ScaleKind::linear, room.bottom(), room.y};
     const auto place = [&](const ScalePoint& p) {
@@ -276,6 +292,11 @@ void draw_scale_memory(const ScaleInk& ink, Rect room, const Plan& plan, const S
         ink.canvas.polygon(below, ink.theme.memory[0].alpha(0.35f));
         ink.canvas.line(from, to, ink.theme.memory[1], 2);
     }
+    if (const Scale* a = picture.outline_over(scale.request))
+        for (std::size_t i = 1; i < a->points.size(); ++i)
+            if (a->points[i - 1].possible() && a->points[i].possible())
+                ink.canvas.line(place(a->points[i - 1]), place(a->points[i]), ink.theme.text, 1.3f,
+                                Dash::dashed);
     ink.canvas.line({room.x, full}, {room.right(), full}, ink.theme.bad, 1.4f, Dash::dashed);
     const ScalePoint* own = shown_point(scale);
     const bool above = own == nullptr || place(*own).y > full + ink.line();

@@ -31,9 +31,30 @@ namespace pentamesh::ui {
 struct ScalePicture {
     Scale scale;
     std::vector<Scale> others;
+    std::shared_ptr<const Plan> plan{};
+    // Another plan over the same number, so that both stand on one scale: plan A, which stays as an outline,
+    // or, not outlined, one that takes the plan's place later. Null: none.
+    std::shared_ptr<const ScalePicture> beside{};
+    bool outlined = false;
+    // Returns the other plan over the same, or null.
+    [[nodiscard]] const Scale* beside_over(const ScaleRequest& request) const;
+    // Returns it where it is an outline.
+    [[nodiscard]] const Scale* outline_over(const ScaleRequest& request) const {
+        return outlined ? beside_over(request) : nullptr;
+    }
 };
 [[nodiscard]] ScalePicture scale_picture_of(const Plan& plan, const ScaleRequest& request,
                                             const std::atomic<bool>* cancelled = nullptr);
+// Says which plan stands next to the shown one.
+struct ScaleBeside {
+    std::shared_ptr<const Plan> plan;  // null: none
+    bool outlined = false;
+};
+// Returns the picture of a plan with the other one in it. What `known` has of either is not worked out anew.
+[[nodiscard]] std::shared_ptr<const ScalePicture>
+scale_picture_of(const Plan& plan, const ScaleBeside& beside, const ScaleRequest& request,
+                 const std::shared_ptr<const ScalePicture>& known = nullptr,
+                 const std::atomic<bool>* cancelled = nullptr);
 
 // Holds where it is drawn, and the sizes of type.
 struct ScaleInk {
@@ -64,12 +85,13 @@ struct NamedTurn {
 // Says in figures what turns: where it begins, and at this plan.
 [[nodiscard]] std::string figures_of(const Scale& scale, const ScaleCrossing& crossing);
 
-// Draws seconds over the number, both logarithmic. Returns the place of its axes.
-Plot draw_scale_plot(const ScaleInk& ink, Rect room, const Plan& plan, const Scale& scale);
+// Draws seconds over the number, both logarithmic, on axes that hold the other plan too. Returns the
+// place of its axes.
+Plot draw_scale_plot(const ScaleInk& ink, Rect room, const Plan& plan, const ScalePicture& picture);
 // Lists the crossings in words, as many as have room; returns the height used.
 float draw_turns(const ScaleInk& ink, Rect room, const Scale& scale);
 // Draws the memory of the fullest GPU over the number, against that of the GPU.
-void draw_scale_memory(const ScaleInk& ink, Rect room, const Plan& plan, const Scale& scale);
+void draw_scale_memory(const ScaleInk& ink, Rect room, const Plan& plan, const ScalePicture& picture);
 
 // Says where the bar of a value stands.
 struct ScaleBar {
@@ -79,7 +101,7 @@ struct ScaleBar {
 };
 // Draws the step over each of the plan's other numbers as bars, for the same tokens.
 std::vector<ScaleBar> draw_scale_bars(const ScaleInk& ink, Rect room, const Plan& plan,
-                                      const std::vector<Scale>& others);
+                                      const ScalePicture& picture);
 // Names the parts that the bars have, in one line.
 void draw_scale_legend(const ScaleInk& ink, Rect row, const std::vector<Scale>& others);
 [[nodiscard]] inline float scale_bars_height(const ScaleInk& ink) {
@@ -128,6 +150,11 @@ struct ScaleViewState {
     int page = 0;
     Kept<std::shared_ptr<const ScalePicture>, Key> of;
     std::shared_ptr<const ScalePicture> last;  // is shown while the next one is worked out
+    ScaleBeside beside;                        // the plan that stands next to the open one
+    std::uint64_t beside_of = 0;               // the revision of the open one
+    // Puts a plan next to that of a revision; null: none. What is shown is worked out anew where it is
+    // another.
+    void put_beside(const Plan* plan, bool outlined, std::uint64_t revision);
 };
 [[nodiscard]] ScaleRequest scale_request(int page);
 

@@ -413,9 +413,13 @@ void draw_box(Ui& ui, Rect box, Scene& scene, const Loaf& loaf, std::size_t i, c
     Rect room = box.inset(6, 3);
     const Rect head = room.cut_top(18);
     const std::string total = memory_text(slice.total), name = "GPU " + thousands(slice.rank);
-    const TextStyle bold = ui.style(12, Tone::text, Face::semibold);
-    c.text_in(head, total, bold, Align::right);
-    if (c.text_width(name, ui.small()) + c.text_width(total, bold) + 6 <= head.w)
+    TextStyle bold = ui.style(12, Tone::text, Face::semibold);
+    // A figure has its unit, in smaller type where it must, or it is left to the tooltip.
+    constexpr float kLeastType = 10;
+    while (bold.size > kLeastType && c.text_width(total, bold) > head.w) bold.size -= 1;
+    const float figure = c.text_width(total, bold);
+    if (figure <= head.w) c.text_in(head, total, bold, Align::right);
+    if (c.text_width(name, ui.small()) + (figure <= head.w ? figure + 6 : 0) <= head.w)
         c.text_in(head, name, ui.small());
     if (const float h = rounds_height(scene, box.h); h > 0) {
         const auto stage = static_cast<std::size_t>(slice.stage);
