@@ -390,7 +390,10 @@ void draw_step(Pen& p) {
     draw_ways_back(p, *step);
     draw_software(p);
     if (!p.session.fold_words) p.words(p.session.words);
-    if (!p.session.keeps_software.empty()) p.words(p.session.keeps_software, Tone::secondary);
+    // In a room its first words are enough: the reason stands in the panel and on paper.
+    if (const std::string& own = p.session.keeps_software; !own.empty())
+        p.words(p.to_room && own.find(':') != std::string::npos ? own.substr(0, own.find(':')) + "." : own,
+                Tone::secondary);
     draw_more(p);
     draw_way_to_plan(p, *step);
     if (step->question) draw_question(p, *step->question);
@@ -486,7 +489,7 @@ LessonAction draw_lesson_panel(Ui& ui, Rect room, const Scene& scene, LessonSess
 
 namespace {
 
-constexpr float kChipGap = 6, kOneRow = 480, kHeadWidth = 144;
+constexpr float kChipGap = 6, kAround = 20, kOneRow = 480, kHeadWidth = 144;
 
 // A chip is as wide as its words; chips go on in the next row.
 class ChipRow {
@@ -497,7 +500,7 @@ class ChipRow {
     // Returns true if it was pressed.
     bool chip(std::uint64_t index, const std::string& label, bool chosen) {
         const TextStyle style = ui_.style(size_, chosen ? Tone::text : Tone::secondary);
-        const float w = std::min(room_.w, std::ceil(ui_.canvas().text_width(label, style)) + 20);
+        const float w = std::min(room_.w, std::ceil(ui_.canvas().text_width(label, style)) + kAround);
         if (x_ > room_.x && x_ + w > room_.right()) x_ = room_.x, y_ += height() + kChipGap;
         const Rect r{x_, y_, w, height()};
         x_ += w + kChipGap;
@@ -513,6 +516,13 @@ class ChipRow {
         if (ui_.canvas().text_in(r.inset(10, 0), label, style) && hit.hovered) ui_.tooltip(label);
         if (hit.focused) ui_.focus_ring(r, 6);
         return hit.clicked;
+    }
+    // Returns the width of a row of all of them.
+    [[nodiscard]] static float width_of(Ui& ui, const std::vector<std::string>& labels, float size) {
+        float out = 0;
+        for (const std::string& label : labels)
+            out += std::ceil(ui.canvas().text_width(label, ui.style(size))) + kAround + kChipGap;
+        return out - kChipGap;
     }
     // Returns what is left of the last row.
     [[nodiscard]] Rect rest() const { return {x_ + kChipGap, y_, room_.right() - x_ - kChipGap, height()}; }
@@ -546,8 +556,15 @@ float draw_asked(Ui& ui, Rect room, const LessonSession& session, float size, Le
         const bool chosen = session.asked_shown == static_cast<int>(index) - 1;
         if (row.chip(index, label, chosen)) action = {LessonAction::Kind::ask_plan, index};
     };
-    chip(0, "as it was");
-    for (std::size_t i = 0; i < plans.size(); ++i) chip(i + 1, plans[i].label);
+    // Where the options' words take more than a row, the picture would pay for them: then their settings
+    // stand there.
+    std::vector<std::string> labels{"as it was"};
+    for (const AskedPlan& p : plans) labels.push_back(p.label);
+    if (ChipRow::width_of(ui, labels, size) > chips.w)
+        for (std::size_t i = 0; i < plans.size(); ++i)
+            if (std::string sets = sets_text(plans[i].sets); sets.size() < labels[i + 1].size())
+                labels[i + 1] = std::move(sets);
+    for (std::size_t i = 0; i < labels.size(); ++i) chip(i, labels[i]);
     room.cut_top(row.used() + 6);
     std::string says = "V: the plan that was asked about, or the step's own.";
     if (session.asked_shown >= 0) {

@@ -645,16 +645,19 @@ struct FigureRow {
         TextStyle strong = ui.style(12, Tone::text, Face::semibold);
         const float w = c.text_width(name, ui.small()) + 6 + c.text_width(value, strong) + 6
                         + c.text_width(after, ui.small());
-        if (w > row.w - right - 16) return;
+        wrote = w <= row.w - right - 16;
+        if (!wrote) return;
         Rect r = row.cut_left(w + 22);
         write_left(ui, r, name, ui.small(), name.empty() ? 0 : 6);
         if (color) strong.color = *color;
         write_left(ui, r, value, strong, 4);
         c.text_in(r, after, ui.small());
     }
-    // Writes the difference to the plan that is pinned as A.
+    bool wrote = false;  // the last item had room
+
+    // Writes the difference of the last item to the plan that is pinned as A.
     void against(double by, bool less_is_better, std::string (*text)(double)) {
-        draw_difference(ui, row, by, less_is_better, text, right + 16);
+        if (wrote) draw_difference(ui, row, by, less_is_better, text, right + 16);
     }
 };
 

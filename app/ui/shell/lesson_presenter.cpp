@@ -65,7 +65,7 @@ void LessonDesk::fit_words(Ui& ui, float width, float height, const Scene& scene
     if (found(most, kReadable, false) || (s.shown() && found(most, kReadable, true))
         || found(kReadable - 1, least, s.shown()))
         return;
-    presenter_.words_size = kReadable;
+    presenter_.words_size = least;  // the rest is scrolled, and as little as can be
 }
 
 void LessonDesk::draw_presented_words(Ui& ui, Rect& room, const Scene& scene) {

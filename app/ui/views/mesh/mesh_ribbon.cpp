@@ -275,8 +275,9 @@ void draw_side(Ui& ui, Rect room, const Scene& scene, const RibbonSide& side, do
         words[i] = fold_words_of(ui, side, axes, i);
         if (!words[i].fit(ui, w)) lines = 2;
     }
-    // The pieces are what moves: in a low room the boxes of the folds go before they get small.
-    constexpr float kPieces = 132;
+    // The pieces are what moves: in a low room the boxes of the folds go before they get small, and then the
+    // wires of the axes that are not chosen.
+    constexpr float kPieces = 132, kLeastPieces = 90;
     const float names = kFoldHead + static_cast<float>(lines - 1) * kFoldLine;
     float wires = static_cast<float>(axes.count) * kWireRow + 46;
     const bool boxes = room.h >= names + kFoldBox + wires + kPieces;
@@ -288,10 +289,13 @@ void draw_side(Ui& ui, Rect room, const Scene& scene, const RibbonSide& side, do
         folds.cut_left(gap);
     }
     room.cut_top(8);
+    const bool all_wires = room.h - wires >= kLeastPieces || std::ranges::all_of(axes.span(), quiet);
+    if (!all_wires) wires -= kWireRow * static_cast<float>(std::ranges::count_if(axes.span(), quiet));
     Rect below = room.cut_bottom(wires);
-    if (room.h >= 90) draw_pieces(ui, room, scene, side, axes);
+    if (room.h >= kLeastPieces) draw_pieces(ui, room, scene, side, axes);
     for (const MeshAxis& a : axes.span())
-        draw_wire_row(ui, below.cut_top(kWireRow), side, a, most_wire_s, quiet(a));
+        if (all_wires || !quiet(a))
+            draw_wire_row(ui, below.cut_top(kWireRow), side, a, most_wire_s, quiet(a));
     below.cut_top(4);
     draw_step_bar(ui, below, scene, side, axes, most_step_s);
 }

@@ -202,7 +202,9 @@ class TokenView {
         if (has_foot_) foot_ = room.cut_bottom(kFoot + 8);
         foot_.h = std::min(foot_.h, kFoot);
         const float h = cards_height(room.w);
-        if (room.w >= 720 && room.h - h - 12 >= least)
+        if (plain_ && room.h - h - 12 < least)
+            cards_ = {};  // next to an open question they say nothing that its rows need less
+        else if (room.w >= 720 && room.h - h - 12 >= least)
             cards_ = room.cut_bottom(h), room.cut_bottom(12);
         else if (room.h > 190)
             cards_ = room.cut_bottom(22), room.cut_bottom(12);
@@ -243,9 +245,10 @@ class TokenView {
         for (const std::size_t i : drawers_to_draw(way_, most))
             rows_.push_back({i, way_.drawers[i].rank, way_.drawers[i].node, false});
         left_out_ = way_.size() - rows_.size();
-        if (!copies_ || rows_.size() + kMostCopies > fits) return;
+        if (!copies_ || rows_.size() >= fits) return;
         const std::int64_t domain = node_size(scene_.evaluation.mesh, scene_.plan.cluster);
-        for (std::size_t i = 0; i < std::min(kMostCopies, way_.copies.size()); ++i)
+        const std::size_t copies = std::min({kMostCopies, way_.copies.size(), fits - rows_.size()});
+        for (std::size_t i = 0; i < copies; ++i)
             rows_.push_back({i, way_.copies[i], way_.copies[i] / domain, true});
     }
 

@@ -67,8 +67,8 @@ class TokensPicture {
             draw_tokens(boxes[0]);
             draw_square(boxes[1]);
             draw_token_memory(ui_, boxes[2], scene_, s_);
-        } else if (room.w >= 560) {
-            const std::array boxes = columns(room, {share(0.66f), share(0.34f)}, kPanelsApart);
+        } else if (room.w >= 470) {  // a wall of a presented room as well
+            const std::array boxes = columns(room, {share(0.68f), share(0.32f)}, kPanelsApart);
             draw_tokens(boxes[0]);
             draw_token_memory(ui_, boxes[1], scene_, s_);
         } else {

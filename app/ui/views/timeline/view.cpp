@@ -466,7 +466,12 @@ Effects draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineVi
         state.hovered = -1;
     }
     const std::optional<double> was_s = step_before(ui, "timeline.end", scene);
-    if (was_s && !zoomed) draw_moved_end(ui, *was_s, whole, all);
+    // Where windows show parts of the step, its ends stand on the strip of all of it.
+    if (was_s && !zoomed && state.windows)
+        draw_moved_end(ui, *was_s, whole,
+                       {0, state.windows->whole_s, Rect(areas.head).cut_top(state.windows->form.strip)});
+    else if (was_s && !zoomed)
+        draw_moved_end(ui, *was_s, whole, all);
     if (!areas.same.empty()) draw_same_bubble(ui, areas.same, scene, {0, end_s, areas.plot});
     if (second) draw_second(ui, areas.second, areas.labels.w, scene, state, all.from_s, all.to_s);
     const RowPlace rows = areas.rows(areas.plot, state.scroll);
