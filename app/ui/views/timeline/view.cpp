@@ -466,7 +466,7 @@ Effects draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineVi
         state.hovered = -1;
     }
     const std::optional<double> was_s = step_before(ui, "timeline.end", scene);
-    // Where windows show parts of the step, its ends stand on the strip of all of it.
+    // If windows show parts of the step, its ends stand on the strip of all of it.
     if (was_s && !zoomed && state.windows)
         draw_moved_end(ui, *was_s, whole,
                        {0, state.windows->whole_s, Rect(areas.head).cut_top(state.windows->form.strip)});
