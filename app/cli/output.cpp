@@ -13,6 +13,7 @@
 #include "core/io/plan_json.h"
 #include "core/memory/memory_costs.h"
 #include "core/mesh/places.h"
+#include "core/pipeline/follow.h"
 #include "core/plan/edits.h"
 #include "core/plan/names.h"
 #include "core/plan/problem.h"
@@ -567,10 +568,21 @@ LoadedPlan load_plan_and_sets(const Context& context, const PlanArgument& argume
     } catch (const Error&) {  // --set mends what is wrong with it: there is no plan to go back to
         return loaded;
     }
+    const Followed followed = follow(*loaded.before, loaded.plan, pointers_of_sets(argument.sets));
+    loaded.plan = followed.plan;
+    loaded.followed = followed.edits;
+    if (const std::string words = words_of(followed); !words.empty()) say_error("pentamesh: " + words);
     loaded.plan = with_true_words(*loaded.before, std::move(loaded.plan), context.presets);
     if (const std::string lost = lost_words_text(*loaded.before, loaded.plan); !lost.empty())
         say_error("pentamesh: " + lost);
     return loaded;
+}
+
+void put_followed(const std::vector<Edit>& followed, Json& out) {
+    if (followed.empty() || !out.is_object()) return;
+    Json& fields = out["followed"] = Json::object();
+    for (const Edit& e : followed)
+        fields[e.path] = std::visit([](const auto& v) { return Json(v); }, e.value);
 }
 
 Plan load_plan(const Context& context, const PlanArgument& argument) {

@@ -167,10 +167,14 @@ void add_json_flag(Options& app, Context& context);
 
 [[nodiscard]] Plan load_plan(const Context& context, const PlanArgument& argument);
 struct LoadedPlan {
-    Plan plan;                   // with --set
-    std::optional<Plan> before;  // without; nullopt: nothing is set, or --set mends what could not be read
+    Plan plan;                     // with --set
+    std::optional<Plan> before;    // without; nullopt: nothing is set, or --set mends what could not be read
+    std::vector<Edit> followed{};  // of --set, as data parallelism that takes the rest (follow.h)
 };
 [[nodiscard]] LoadedPlan load_plan_and_sets(const Context& context, const PlanArgument& argument);
+// Puts into `out`, an object, what followed from --set: "followed": {"/layout/dp_shard": 16}. Where nothing
+// did, there is no such key.
+void put_followed(const std::vector<Edit>& followed, Json& out);
 // Returns the file that the argument names; empty for a preset or standard input.
 [[nodiscard]] std::filesystem::path file_of(const Context& context, const PlanArgument& argument);
 
@@ -242,7 +246,10 @@ template <typename More>
 OnPlan<More>& answer_with(Options& app, Context& context,
                           Answer (*answer)(const Context&, const Plan&, const OnPlan<More>&)) {
     auto& options = run_with<OnPlan<More>>(app, context, [answer](const Context& c, const OnPlan<More>& o) {
-        return print_answer(c, o.forms, answer(c, load_plan(c, o.plan), o));
+        const LoadedPlan loaded = load_plan_and_sets(c, o.plan);
+        Answer out = answer(c, loaded.plan, o);
+        put_followed(loaded.followed, out.json);
+        return print_answer(c, o.forms, out);
     });
     add_plan_argument(app, options.plan);
     return options;

@@ -379,7 +379,8 @@ void print_with_ranks(Json out, const Mesh& mesh, std::span<const GroupKind> kin
 }
 
 int groups(const Context& context, const OnPlan<GroupsOptions>& options) {
-    const Plan plan = load_plan(context, options.plan);
+    const LoadedPlan loaded = load_plan_and_sets(context, options.plan);
+    const Plan& plan = loaded.plan;
     const Evaluation e = assess(plan);
     const std::vector<GroupKind> kinds = asked_for(options, e);
     const Hosts hosts = load_hosts(options.hosts, plan, e.mesh);
@@ -391,6 +392,7 @@ int groups(const Context& context, const OnPlan<GroupsOptions>& options) {
         }
         if (!e.valid) void_figures(out);
         add_validity(out, e);
+        put_followed(loaded.followed, out);
         if (options.summary)
             print_json(pretty(out));
         else

@@ -551,7 +551,8 @@ int show_blame(const Context& context, const OnPlan<BlameOptions>& options) {
     if (std::filesystem::is_directory(options.plan.name, ignored))
         throw Error(ErrorKind::usage, options.plan.name, "",
                     "is a folder, no plan; `pentamesh hang` finds the ranks to blame in a folder of dumps");
-    const Plan plan = load_plan(context, options.plan);
+    const LoadedPlan loaded = load_plan_and_sets(context, options.plan);
+    const Plan& plan = loaded.plan;
     const Evaluation e = assess(plan);
     std::string list;
     for (const std::string& r : options.ranks) list += r + " ";
@@ -559,9 +560,10 @@ int show_blame(const Context& context, const OnPlan<BlameOptions>& options) {
         return print_answer(context, options.forms, with_problems(e, {Json::object(), {}, {}}));
     const Blame b = blame(plan, e, parse_rank_list(list, e.mesh.world));
     const Hosts hosts = load_hosts(options.hosts, plan, e.mesh);
-    return print_answer(context, options.forms,
-                        with_problems(e, {json_of_blame(plan, e, b, hosts), shared_groups_table(plan, b),
-                                          document_of(plan, e, b, hosts)}));
+    Answer out = with_problems(
+        e, {json_of_blame(plan, e, b, hosts), shared_groups_table(plan, b), document_of(plan, e, b, hosts)});
+    put_followed(loaded.followed, out.json);
+    return print_answer(context, options.forms, out);
 }
 
 }  // namespace

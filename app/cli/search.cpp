@@ -14,6 +14,7 @@
 #include "core/evaluate.h"
 #include "core/io/plan_json.h"
 #include "core/mesh/places.h"
+#include "core/pipeline/follow.h"
 #include "core/plan/names.h"
 #include "core/plan/problem.h"
 #include "core/plan/software.h"
@@ -44,11 +45,11 @@ struct SearchMore {
 using SearchArguments = OnPlan<SearchMore>;
 
 // Returns a plan of --model, --cluster and --gpus, or the one that was named, with --set.
-Plan plan_of(const Context& context, const SearchArguments& a) {
+LoadedPlan plan_of(const Context& context, const SearchArguments& a) {
     if (!a.plan.name.empty()) {
         if (!a.model.empty() || !a.cluster.empty() || a.gpus > 0)
             refuse("search takes a PLAN, or --model, --cluster and --gpus; --set changes a plan");
-        return load_plan(context, a.plan);
+        return load_plan_and_sets(context, a.plan);
     }
     if (a.model.empty() || a.cluster.empty() || a.gpus < 1)
         refuse("search needs a PLAN, or --model, --cluster and --gpus");
@@ -59,7 +60,7 @@ Plan plan_of(const Context& context, const SearchArguments& a) {
                       ? Json(a.model)
                       : model_to_json(parse_model(read_input(a.model), a.model, context.presets))},
         {"cluster", {{"preset", a.cluster}, {"gpus", a.gpus}}}};
-    return plan_from_json(plan, "search", context.presets, a.plan.sets);
+    return {plan_from_json(plan, "search", context.presets, a.plan.sets), std::nullopt};  // all GPUs are free
 }
 
 // Reads "5%", "5 %" or "0.05"; nullopt where nothing is asked.
@@ -141,12 +142,18 @@ Json json_of_result(const SearchResult& r) {
             {"slow_stage_s", r.slow_stage_s > 0 ? Json(r.slow_stage_s) : Json(nullptr)}};
 }
 
-Json json_of_search(const Plan& plan, const SearchReport& r, double seconds, std::optional<double> within) {
-    Json space = Json::object(), rejected = Json::array(), results = Json::array(), lacks = Json::array();
+// Lists what the plan's software does not run of it.
+Json json_of_lacks(const Plan& plan, const Lacks& lacks) {
+    Json out = Json::array();
     for (const Lack l : all_of<Lack>())
-        if (r.base.lacks.has(l))
-            lacks.push_back(
+        if (lacks.has(l))
+            out.push_back(
                 {{"code", name_of(code_of(l))}, {"message", words_of(l, plan, plan.training.software)}});
+    return out;
+}
+
+Json json_of_search(const Plan& plan, const SearchReport& r, double seconds, std::optional<double> within) {
+    Json space = Json::object(), rejected = Json::array(), results = Json::array();
     for (const Inside& i : r.space.inside)
         space["inside"].push_back({{"axis", name_of(i.group)}, {"tier", tier_name(plan.cluster, i.tier)}});
     if (r.space.most_memory) space["memory_bytes"] = whole(*r.space.most_memory);
@@ -185,7 +192,7 @@ Json json_of_search(const Plan& plan, const SearchReport& r, double seconds, std
                {"fit", fits(r.base.fit)},
                {"may_fit", r.base.fit != MemoryFit::no},
                {"verdict", timed ? Json(verdict_of_fit(r.base.fit)) : Json(nullptr)},
-               {"lacks", std::move(lacks)}}},
+               {"lacks", json_of_lacks(plan, r.base.lacks)}}},
              {"ties",
               {{"count", r.ties.count},
                {"all", r.ties.all},
@@ -303,7 +310,8 @@ SearchReport search_with_progress(const Plan& plan, const SearchSpace& space, co
 }
 
 int run_search(const Context& context, const SearchArguments& arguments) {
-    Plan plan = plan_of(context, arguments);
+    LoadedPlan loaded = plan_of(context, arguments);
+    Plan& plan = loaded.plan;
     SpaceRequest asked = arguments.space;
     choose_software(arguments.software, plan, asked);
     const bool by_memory = parse_name<Goal>(arguments.goal) == Goal::memory;
@@ -326,6 +334,7 @@ int run_search(const Context& context, const SearchArguments& arguments) {
     Answer out{json_of_search(plan, r, seconds, within), results_table(r),
                search_document(plan, r, ties.then, seconds, within)};
     if (!r.nothing_fits.empty()) out.errors.push_back("pentamesh: " + r.nothing_fits);
+    put_followed(loaded.followed, out.json);
     return print_answer(context, arguments.forms, out);
 }
 
@@ -409,7 +418,9 @@ struct SweepOptions {
 using Point = std::vector<std::pair<std::string, nlohmann::json>>;
 
 struct Swept {
-    std::string reason;  // why there are no figures; empty: there are
+    std::string reason;          // why there are no figures; empty: there are
+    std::vector<Edit> followed;  // of what is set (follow.h)
+    Json lacks = Json::array();  // of the variant's software
     double step_s = 0, tokens_per_s = 0, mfu = 0, memory_bytes = 0;
     MemoryFit fit = MemoryFit::no;
 };
@@ -464,15 +475,24 @@ std::vector<Point> points_in(const std::string& file) {
 // Evaluates variants one after another, in memory of its own.
 class Sweeper {
   public:
-    Sweeper(const Context& context, const nlohmann::json& base) : context_(context), base_(base) {}
+    Sweeper(const Context& context, const Plan& plan, const nlohmann::json& base)
+        : context_(context), plan_(plan), base_(base) {}
 
     Swept operator()(const Point& point) {
         Swept out;
         try {
             nlohmann::json document = base_;
-            for (const auto& [field, value] : point)
-                set_in_plan(document, pointer_of_field(field), value, context_.presets);
-            evaluate(plan_from_json(document, "", context_.presets), e_);
+            std::vector<std::string> pointers;
+            for (const auto& [field, value] : point) {
+                pointers.push_back(pointer_of_field(field));
+                set_in_plan(document, pointers.back(), value, context_.presets);
+            }
+            Followed variant = follow(plan_, plan_from_json(document, "", context_.presets), pointers);
+            evaluate(variant.plan, e_);
+            out.followed = std::move(variant.edits);
+            if (e_.valid)
+                out.lacks =
+                    json_of_lacks(variant.plan, lacks_of(variant.plan, variant.plan.training.software));
         } catch (const Error& e) {
             out.reason = e.what();
             return out;
@@ -488,12 +508,13 @@ class Sweeper {
 
   private:
     const Context& context_;
+    const Plan& plan_;
     const nlohmann::json& base_;
     Evaluation e_;
 };
 
-std::vector<Swept> sweep_all(const Context& context, const nlohmann::json& base,
-                             const std::vector<Point>& points) {
+std::vector<Swept> sweep_all(const Context& context, const Plan& plan, const std::vector<Point>& points) {
+    const nlohmann::json base(plan_to_json(plan));
     std::vector<Swept> out(points.size());
     std::atomic<std::size_t> next{0};
     std::mutex mutex;
@@ -501,7 +522,7 @@ std::vector<Swept> sweep_all(const Context& context, const nlohmann::json& base,
     Progress progress;
     run_on_threads(cores(), [&] {
         try {
-            Sweeper sweep(context, base);
+            Sweeper sweep(context, plan, base);
             for (std::size_t i = next++; i < points.size(); i = next++) {
                 out[i] = sweep(points[i]);
                 if (!progress.shown()) continue;
@@ -525,12 +546,14 @@ Json json_of_sweep(const std::vector<Point>& points, const std::vector<Swept>& r
         for (const auto& [field, value] : points[i]) set[field] = value;
         const Swept& r = rows[i];
         Json row{{"set", std::move(set)}, {"valid", r.reason.empty()}};
+        put_followed(r.followed, row);
         if (r.reason.empty()) {
             row.update({{"step_s", r.step_s},
                         {"tokens_per_s", r.tokens_per_s},
                         {"mfu", r.mfu},
                         {"memory_bytes", whole(r.memory_bytes)}});
             put_fit(row, r.fit);
+            row["lacks"] = r.lacks;
         } else {
             row["reason"] = r.reason;
         }
@@ -546,6 +569,10 @@ Table sweep_table(const std::vector<Point>& points, const std::vector<Swept>& ro
             if (std::find(fields.begin(), fields.end(), field) == fields.end()) fields.push_back(field);
     Table t;
     for (const std::string& f : fields) t.columns.push_back({f, Shown::words, f});
+    const bool follows =
+        std::any_of(rows.begin(), rows.end(), [](const Swept& r) { return !r.followed.empty(); });
+    const bool lacks = std::any_of(rows.begin(), rows.end(), [](const Swept& r) { return !r.lacks.empty(); });
+    if (follows) t.columns.push_back({"follows"});
     for (const Table::Column& c : {Table::Column{"step", Shown::seconds, "step_s"},
                                    {"tokens/s", Shown::count, "tokens_per_s"},
                                    {"MFU", Shown::share, "mfu"},
@@ -553,6 +580,7 @@ Table sweep_table(const std::vector<Point>& points, const std::vector<Swept>& ro
                                    {"fits"},
                                    {"reason"}})
         t.columns.push_back(c);
+    if (lacks) t.columns.push_back({"the software lacks", Shown::words, "lacks"});
     for (std::size_t i = 0; i < rows.size(); ++i) {
         Table::Row& row = t.rows.emplace_back();
         for (const std::string& f : fields) {
@@ -562,20 +590,23 @@ Table sweep_table(const std::vector<Point>& points, const std::vector<Swept>& ro
             row.emplace_back(text);
         }
         const Swept& r = rows[i];
+        if (follows) row.emplace_back(words_of(r.followed));
         const bool there = r.reason.empty();
         for (const double x : {r.step_s, r.tokens_per_s, r.mfu}) row.push_back(there ? Cell(x) : Cell(""));
         row.push_back(there ? whole_cell(r.memory_bytes) : Cell(""));
         row.emplace_back(there ? name_of(r.fit) : "");
         row.emplace_back(r.reason);
+        if (lacks)
+            row.emplace_back(
+                join(r.lacks, "; ", [](const Json& l) { return l["message"].get<std::string>(); }));
     }
     return t;
 }
 
 Answer sweep(const Context& context, const Plan& plan, const OnPlan<SweepOptions>& a) {
     if (a.vary.empty() == a.points.empty()) refuse("sweep needs --vary FIELD=V,V or --points FILE");
-    const nlohmann::json base(plan_to_json(plan));
     const std::vector<Point> points = a.points.empty() ? combinations(a.vary) : points_in(a.points);
-    const std::vector<Swept> rows = sweep_all(context, base, points);
+    const std::vector<Swept> rows = sweep_all(context, plan, points);
     const Table table = sweep_table(points, rows);
     return {json_of_sweep(points, rows),
             table,

@@ -145,7 +145,8 @@ void add_bubble_lines(const Bubble& b, Section& s) {
 }
 
 int timeline(const Context& context, const OnPlan<TimelineOptions>& options) {
-    const Plan plan = load_plan(context, options.plan);
+    const LoadedPlan loaded = load_plan_and_sets(context, options.plan);
+    const Plan& plan = loaded.plan;
     const bool own_costs = !options.costs.empty();
     const Costs own = own_costs ? parse_costs(options.costs) : Costs{};
     if (own_costs && plan.layout.pp == 1 && plan.layout.virtual_stages > 1)
@@ -164,6 +165,7 @@ int timeline(const Context& context, const OnPlan<TimelineOptions>& options) {
         Json out = json_of_timeline(e.timeline, true);
         if (!e.timeline.empty()) out["bubble"] = json_of_bubble(bubble_of(e));
         if (!e.valid) void_figures(out);
+        put_followed(loaded.followed, out);
         print_json(std::move(out), e);
     } else {
         Section section = timeline_section(e);

@@ -12,6 +12,7 @@
 #include "core/io/hf_families.h"
 #include "core/io/plan_json.h"
 #include "core/memory/state_words.h"
+#include "core/pipeline/follow.h"
 #include "core/plan/names.h"
 #include "core/rules/rules.h"
 
@@ -329,6 +330,19 @@ void say_states(const PlanDraft& draft, const Plan& plan, SettingsSheet& sheet) 
                   who.empty() || who == "the engine" ? "" : " (" + who + ")", ".");
 }
 
+// Adds to `plan` what follows from the fields that the user sets; `text` is the plan of the text without
+// them.
+void follow_given(const ImportRequest& r, const Presets& presets, const nlohmann::json& text, Plan& plan,
+                  SettingsSheet& sheet) {
+    try {
+        Followed followed = follow(plan_from_json(text, r.path, presets), plan, pointers_of_sets(r.sets));
+        if (const std::string words = words_of(followed); !words.empty())
+            sheet.problem(Severity::info, "field-follows", words, ".");
+        plan = std::move(followed.plan);
+    } catch (const Error&) {  // what is set mends the text: there is nothing that it follows from
+    }
+}
+
 std::optional<Plan> make_plan(const ImportRequest& r, const Presets& presets, const Tool& tool,
                               const PlanDraft& draft, SettingsSheet& sheet) {
     nlohmann::json plan = {
@@ -361,11 +375,12 @@ std::optional<Plan> make_plan(const ImportRequest& r, const Presets& presets, co
     if (tool.reader != Reader::model) plan["name"] = "Imported from " + std::string(tool.name);
     std::optional<Plan> out;
     try {
-        out = plan_from_json(std::move(plan), r.path, presets, r.sets);
+        out = plan_from_json(plan, r.path, presets, r.sets);
     } catch (const Error& e) {
         sheet.error("plan-not-valid", e.pointer(), ": ", e.message());
         return std::nullopt;
     }
+    if (!r.sets.empty()) follow_given(r, presets, plan, *out, sheet);
     // A text without a sequence length means one that the model has positions for.
     const bool said = draft.training.contains("sequence_length")
                       || std::any_of(r.sets.begin(), r.sets.end(), [](const std::string& s) {
@@ -439,12 +454,7 @@ void put_given(const ImportRequest& r, SettingsSheet& sheet) {
     for (const std::string& set : r.sets) {
         const std::size_t equals = set.find('=');
         if (equals == std::string::npos) continue;
-        std::string pointer = set.substr(0, equals);
-        if (!pointer.starts_with("/")) {
-            std::replace(pointer.begin(), pointer.end(), '.', '/');
-            pointer.insert(pointer.begin(), '/');
-        }
-        sheet.given[pointer] = set.substr(equals + 1);
+        sheet.given[pointer_of_field(set.substr(0, equals))] = set.substr(equals + 1);
     }
 }
 

@@ -4,6 +4,7 @@
 #include "core/base/number.h"
 #include "core/base/text.h"
 #include "core/io/plan_json.h"
+#include "core/pipeline/follow.h"
 #include "core/plan/edits.h"
 #include "core/plan/names.h"
 #include "core/rules/software_runs.h"
@@ -99,7 +100,7 @@ Plan plan_with(const Plan& plan, const std::vector<std::string>& sets, const Pre
     Plan out = plan;
     std::vector<std::string> fields;
     const auto flush = [&] {
-        if (!fields.empty()) out = with_sets(out, fields, presets);
+        if (!fields.empty()) out = follow_sets(out, fields, presets).plan;
         fields.clear();
     };
     for (const std::string& set : sets) {

@@ -1,10 +1,14 @@
 // Tests that the search of commands sets factors and fields.
 #include "app/ui/shell/commands.h"
+#include "core/io/plan_json.h"
+#include "core/pipeline/follow.h"
 #include "core/plan/edits.h"
 #include "tests/ui/press.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>
+#include <string>
+#include <utility>
 #include <vector>
 
 using namespace pentamesh;
@@ -23,6 +27,47 @@ TEST_CASE("Ctrl+P sets factors and fields, as one edit") {
     CHECK(d.plan() == before);
     run_command(d, "gpus 128");
     CHECK(d.plan().cluster.gpus == 128);
+}
+
+TEST_CASE("what is typed means the same as --set") {
+    Driver d("llama-3-70b-3d");
+    const Plan plan = d.plan();
+    const std::vector<std::pair<std::string, std::vector<std::string>>> edits{
+        {"tp 1", {"tp=1"}},
+        {"tp 4", {"tp=4"}},
+        {"tp 16", {"tp=16"}},
+        {"tp 3", {"tp=3"}},
+        {"cp 2", {"cp=2"}},
+        {"cp 4 tp 2", {"cp=4", "tp=2"}},
+        {"pp 1", {"pp=1"}},
+        {"pp 2", {"pp=2"}},
+        {"pp 8 tp 4", {"pp=8", "tp=4"}},
+        {"tp 4 dp_shard 8", {"tp=4", "dp_shard=8"}},
+        {"tp 4 dp_replicate 2", {"tp=4", "dp_replicate=2"}},
+        {"gpus 128", {"gpus=128"}},
+        {"gpus 512 tp 4", {"gpus=512", "tp=4"}},
+        {"schedule 1f1b", {"schedule=1f1b"}},
+        {"schedule gpipe", {"schedule=gpipe"}},
+        {"schedule zb-h1", {"schedule=zb-h1"}},
+        {"schedule zb-v tp 2", {"schedule=zb-v", "tp=2"}},
+        {"schedule dualpipev", {"schedule=dualpipev"}},
+        {"schedule interleaved chunks 2", {"schedule=interleaved", "virtual_stages=2"}},
+        {"schedule 1f1b chunks 5", {"schedule=1f1b", "virtual_stages=5"}},
+        {"zero 3", {"zero=3"}},
+        {"micro-batch 2", {"micro_batch=2"}},
+        {"batch 1024", {"global_batch=1024"}},
+        {"recompute full", {"recompute=full"}}};
+    for (const auto& [typed, sets] : edits) {
+        CAPTURE(typed);
+        const auto made = typed_edits(plan, typed, d.presets);
+        REQUIRE(made);
+        CHECK(made->refused.empty());
+        CHECK(write_plan(made->plan) == write_plan(follow_sets(plan, sets, d.presets).plan));
+    }
+    // A degree of data parallelism by itself is the window's step: the other one takes the rest.
+    const auto shard = typed_edits(plan, "dp_shard 4", d.presets);
+    REQUIRE(shard);
+    CHECK(shard->plan.layout.dp_replicate == 2);
 }
 
 TEST_CASE("what is no edit searches commands, and a value that is refused says why") {

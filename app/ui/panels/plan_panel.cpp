@@ -9,6 +9,7 @@
 #include "core/evaluate.h"
 #include "core/explain/batch_room.h"
 #include "core/mesh/places.h"
+#include "core/pipeline/follow.h"
 #include "core/pipeline/sequence.h"
 #include "core/plan/edits.h"
 #include "core/plan/names.h"
@@ -65,7 +66,8 @@ std::optional<std::int64_t> plan_number(Ui& ui, Rect box, const PlanNumber& numb
                                         .refuse = [&](double value) { return out_of_range(range, value); }},
                                        state.numbers);
     if (edit.typed) return static_cast<std::int64_t>(*edit.typed);
-    return edit.by == 0 ? std::nullopt : std::optional(edit.by > 0 ? up : down);
+    if (edit.by == 0) return std::nullopt;
+    return number.next ? number.next(edit.by) : edit.by > 0 ? up : down;
 }
 
 void open_menu(PlanPanelState& state, std::string_view name, Rect anchor) {
@@ -177,7 +179,8 @@ MaybeEdit nodes_row(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& stat
                               .value = nodes,
                               .shown = thousands(nodes),
                               .can_up = fits(next_value(kGpus, nodes, 1)),
-                              .on = cluster.gpus % each == 0};
+                              .on = cluster.gpus % each == 0,
+                              .next = [&](int by) { return next_gpus(scene.plan, by, each) / each; }};
     if (const auto n = plan_number(ui, left, of_nodes, state)) {
         if (fits(*n))
             edit = nodes_to(*n);
@@ -216,7 +219,10 @@ MaybeEdit cluster_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& 
     const auto edit_to = [&](std::int64_t n) {
         return PlanEdit{with_spare(scene.plan, n, state), thousands(n) + " GPUs", ""};
     };
-    const PlanNumber of_gpus{.name = "plan.gpus", .key = "gpus", .pointer = "/cluster/gpus", .value = gpus};
+    const PlanNumber of_gpus{
+        .name = "plan.gpus", .key = "gpus", .pointer = "/cluster/gpus", .value = gpus, .next = [&](int by) {
+            return next_gpus(scene.plan, by, 1);
+        }};
     if (const auto n = plan_number(ui, count, of_gpus, state)) edit = edit_to(*n);
     number_message(ui, room, "gpus", state.numbers);
     if (MaybeEdit nodes = nodes_row(ui, room, scene, state)) edit = std::move(nodes);

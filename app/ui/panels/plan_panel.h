@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -106,6 +107,7 @@ struct PlanNumber {
     std::int64_t value = 0;
     std::string shown = thousands(value);
     bool can_up = true, on = true;
+    std::function<std::int64_t(int by)> next{};  // the value of a step; empty: next_value
 };
 // Draws it, stepped or typed. Returns the new number; one out of its range is refused.
 [[nodiscard]] std::optional<std::int64_t> plan_number(Ui& ui, Rect box, const PlanNumber& number,

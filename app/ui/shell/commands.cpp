@@ -13,6 +13,7 @@
 #include "core/base/text.h"
 #include "core/io/plan_json.h"
 #include "core/mesh/places.h"
+#include "core/pipeline/follow.h"
 #include "core/pipeline/schedules/schedule.h"
 #include "core/plan/edits.h"
 #include "core/plan/names.h"
@@ -556,26 +557,14 @@ std::optional<std::int64_t> whole(std::string_view text) {
     return static_cast<std::int64_t>(*n);
 }
 
-// Changes one thing. Returns false where the name names nothing that a plan has.
-bool change(Plan& plan, const std::string& name, const std::string& value, const Presets& presets) {
-    const auto number = whole(value);
-    const auto refuse = [&] {
+// Changes one thing and nothing else. Returns its pointer; empty where the name names nothing that a plan
+// has.
+std::string change(Plan& plan, const std::string& name, const std::string& value, const Presets& presets) {
+    if ((parse_name<Axis>(name) || name == "gpus") && !whole(value))
         throw Error(ErrorKind::usage, "", "", name + " " + value + ": is a whole number from 1 on");
-    };
-    if (const auto axis = parse_name<Axis>(name)) {
-        if (!number) refuse();
-        plan = with_factor(plan, *axis, *number, true);
-        return true;
-    }
-    if (name == "gpus") {
-        if (!number) refuse();
-        plan = with_gpus(plan, *number);
-        return true;
-    }
     const std::string pointer = pointer_of_name(plan, name, presets);
-    if (pointer.empty()) return false;
-    plan = with_field(plan, pointer, value, presets);
-    return true;
+    if (!pointer.empty()) plan = with_field(plan, pointer, value, presets);
+    return pointer;
 }
 
 }  // namespace
@@ -584,11 +573,18 @@ std::optional<TypedEdits> typed_edits(const Plan& plan, std::string_view text, c
     const std::vector<std::string> words = words_in(text);
     if (words.size() < 2 || words.size() % 2 != 0) return std::nullopt;
     TypedEdits out{{}, {}, plan};
+    std::vector<std::string> pointers;
     try {
         for (std::size_t i = 0; i < words.size(); i += 2) {
-            if (!change(out.plan, words[i], words[i + 1], presets)) return std::nullopt;
+            pointers.push_back(change(out.plan, words[i], words[i + 1], presets));
+            if (pointers.back().empty()) return std::nullopt;
             out.words += (i > 0 ? ", " : "") + words[i] + " " + words[i + 1];
         }
+        // One degree of data parallelism is a step of its own: the other one takes the rest.
+        const auto axis = parse_name<Axis>(words.front());
+        const bool is_step = words.size() == 2 && (axis == Axis::dp_shard || axis == Axis::dp_replicate);
+        out.plan = is_step ? with_factor(plan, *axis, factor_of(out.plan.layout, *axis), true)
+                           : follow(plan, out.plan, pointers).plan;
     } catch (const Error& e) {
         // Words that are no numbers may be those of a command: "order of Megatron".
         for (std::size_t i = 1; i < words.size(); i += 2)
