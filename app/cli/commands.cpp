@@ -218,6 +218,11 @@ constexpr std::array kCommands{
     Command{"compare", "plans side by side, and why one is faster", add_compare, kChoice,
             "pentamesh compare llama-3.1-405b-8k llama-3.1-405b-16k\n"
             "pentamesh compare mesh-8 hsdp-64 -o compare.svg\n"},
+    Command{
+        "move", "from one layout to another: what stays, what moves over which wire, how long at least",
+        add_move, kChoice,
+        "pentamesh move llama-3-70b-3d --set-b layout.tp=4 --set-b layout.pp=2 --set-b layout.dp_shard=32\n"
+        "pentamesh move llama-3.1-405b-8k llama-3.1-405b-16k --state all    # a cluster that grew\n"},
     Command{"sensitivity", "what each choice and constant is worth", add_sensitivity, kChoice,
             "pentamesh sensitivity mesh-8\n"},
     Command{"scale", "how far a plan scales: over GPUs, batch or sequence, and what sets the limit",

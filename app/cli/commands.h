@@ -145,6 +145,7 @@ void add_embed(Options& app, Context& context);
 void add_review(Options& app, Context& context);
 void add_search(Options& app, Context& context);
 void add_compare(Options& app, Context& context);
+void add_move(Options& app, Context& context);
 void add_sensitivity(Options& app, Context& context);
 void add_export(Options& app, Context& context);
 void add_import(Options& app, Context& context);

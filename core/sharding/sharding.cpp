@@ -5,6 +5,7 @@
 #include "core/pipeline/sequence.h"
 #include "core/pipeline/stages.h"
 #include "core/plan/software.h"
+#include "core/sharding/weight_part.h"
 
 #include <algorithm>
 
@@ -247,9 +248,15 @@ Range tp_range(const Placement& p, std::int64_t length, std::int64_t n, std::int
     return {heads.begin * p.unit, heads.end * p.unit};
 }
 
-void weights_box(const RankPlace& w, const Placement& p, Part& part) {
-    const Coordinates& c = p.expert ? w.expert : w.dense;
-    const auto& factors = p.expert ? w.mesh.expert : w.mesh.dense;
+}  // namespace
+
+Part weight_part(const Mesh& mesh, const Placement& placement, const Coordinates& coordinates) {
+    const Placement& p = placement;
+    const Coordinates& c = coordinates;
+    Part part;
+    part.held = true;
+    for (std::size_t i = 0; i < 3; ++i) part.box[i] = {0, p.shape[i]};
+    const auto& factors = p.expert ? mesh.expert : mesh.dense;
     const AxisPlacement& tp = p.on(Axis::tp);
     if (p.on(Axis::ep).spread == Spread::cut)
         part.box[0] = experts_of(p.shape[0], p.on(Axis::ep).size, c[Axis::ep]);
@@ -269,7 +276,10 @@ void weights_box(const RankPlace& w, const Placement& p, Part& part) {
         saturating_product(saturating_product(part.box[0].size(), part.box[1].size()), part.box[2].size());
     part.flat = dim == Dim::flat ? chunk_of(numbers, shards, index) : Range{0, numbers};
     part.numbers = part.flat.size();
+    return part;
 }
+
+namespace {
 
 void dense_activation_box(const RankPlace& w, const Placement& p, Part& part) {
     const std::int64_t replica = joint_index(w.mesh.dense, w.dense, Axis::dp_shard, Axis::dp_replicate);
@@ -349,7 +359,7 @@ Part part_of(const Plan& plan, const Mesh& mesh, const Placement& placement, std
     part.held = true;
     for (std::size_t i = 0; i < 3; ++i) part.box[i] = {0, placement.shape[i]};
     if (placement.state != TensorState::activations)
-        weights_box(w, placement, part);
+        part = weight_part(mesh, placement, placement.expert ? w.expert : w.dense);
     else if (placement.expert)
         dispatched_box(w, placement, part);
     else
