@@ -327,9 +327,10 @@ void check_plan(const ImportRequest& r, const Tool& tool, const Plan& plan, Sett
 
 // Says what a parameter takes, where the text says in which types it is kept.
 void say_states(const PlanDraft& draft, const Plan& plan, SettingsSheet& sheet) {
+    const std::string words = state_words(plan, draft.optimizer_called);
     const std::string who = draft.optimizer_called;
-    sheet.problem(Severity::info, "state-types", state_words(plan.training),
-                  who.empty() || who == "the engine" ? "" : " (" + who + ")", ".");
+    const bool named = who.empty() || who == "the engine" || has(words, who);
+    sheet.problem(Severity::info, "state-types", words, named ? "" : " (" + who + ")", ".");
 }
 
 std::optional<Plan> make_plan(const ImportRequest& r, const Presets& presets, const Tool& tool,
