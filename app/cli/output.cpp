@@ -12,6 +12,7 @@
 #include "core/interop/import.h"
 #include "core/io/plan_json.h"
 #include "core/memory/memory_costs.h"
+#include "core/memory/state_words.h"
 #include "core/mesh/places.h"
 #include "core/pipeline/follow.h"
 #include "core/plan/edits.h"
@@ -301,7 +302,9 @@ Json json_of_memory(const Plan& plan, const Evaluation& e) {
              {"hbm", whole(e.memory.hbm)},
              {"stages", json_rows(memory_table(e.memory))},
              {"peak_stage", e.memory.peak_stage},
-             {"peak", whole(e.memory.peak())}};
+             {"peak", whole(e.memory.peak())},
+             {"bytes_per_parameter", bytes_per_parameter(plan)},
+             {"states", state_words(plan)}};
     put_fit(out, fit_of(e.memory));
     if (!e.valid) return out;
     if (!e.memory.stage.empty()) out["room_for_buffers"] = whole(room_for_buffers(e.memory));
@@ -810,7 +813,7 @@ Section groups_section(const Plan& plan, const Evaluation& e, std::span<const Gr
     return s;
 }
 
-Section memory_section(const Plan&, const Evaluation& e) {
+Section memory_section(const Plan& plan, const Evaluation& e) {
     Section s{
         "What does each GPU hold?",
         {},
@@ -825,6 +828,7 @@ Section memory_section(const Plan&, const Evaluation& e) {
     s.lines.push_back("Stage " + std::to_string(e.memory.peak_stage)
                       + " holds most: " + memory_text(e.memory.peak()) + " of " + memory_text(e.memory.hbm)
                       + ", which " + std::string(name_of(e.memory.fit())) + ".");
+    s.lines.push_back(state_words(plan) + ".");
     return s;
 }
 

@@ -3,6 +3,8 @@
 #include "core/base/files.h"
 #include "core/base/text.h"
 #include "core/interop/import.h"
+#include "core/memory/memory_costs.h"
+#include "core/memory/state_words.h"
 #include "core/mesh/mesh.h"
 #include "core/pipeline/sequence.h"
 #include "core/pipeline/stages.h"
@@ -16,6 +18,46 @@
 #include <stdexcept>
 
 namespace pentamesh::interop {
+namespace {
+
+// Returns in which types the tool keeps what it trains, where the text, as it is read back, says others than
+// the plan; empty where it says the plan's, or where a note of the draft names the field already.
+std::string other_types(const ExportDraft& draft) {
+    const Export& made = draft.out;
+    if (draft.tool.reader == Reader::none || draft.tool.reader == Reader::model) return {};
+    if (!made.lost.empty() || !made.refused.empty()) return {};
+    ImportRequest r;
+    r.text = made.text;
+    r.path = draft.tool.name;
+    r.tool = draft.tool.name;
+    r.gpus = draft.plan.cluster.gpus;
+    r.own_model = draft.plan.model;
+    Import read;
+    try {
+        read = import_settings(r, draft.presets);
+    } catch (const Error&) {
+        return {};
+    }
+    if (!read.plan) return {};
+    const Training &a = draft.plan.training, &b = read.plan->training;
+    const bool differs[] = {a.parameters != b.parameters, a.gradients != b.gradients,
+                            a.optimizer_state != b.optimizer_state && a.optimizer != Optimizer::adamw_8bit,
+                            master_bytes(a).linear != master_bytes(b).linear};
+    static constexpr std::string_view kFields[] = {"parameters ", "gradients ", "optimizer_state",
+                                                   "master_weights "};
+    const auto named = [&](std::string_view field) {
+        return std::any_of(made.notes.begin(), made.notes.end(),
+                           [&](const std::string& n) { return n.starts_with(field); });
+    };
+    for (std::size_t i = 0; i < std::size(differs); ++i)
+        if (differs[i] && !named(kFields[i]))
+            return "types of parameters, gradients and optimizer states: the text comes to "
+                   + state_words(*read.plan) + ", and not to the plan's "
+                   + state_words(draft.plan);
+    return {};
+}
+
+}  // namespace
 
 Export export_plan(const Plan& plan, std::string_view tool, const Presets& presets) {
     const Tool* const of = tool_called(tool);
@@ -23,7 +65,13 @@ Export export_plan(const Plan& plan, std::string_view tool, const Presets& prese
         throw Error(ErrorKind::usage, "", "", "no settings of " + std::string(tool) + " are written");
     ExportDraft draft(plan, *of, presets);
     of->write(draft);
-    return std::move(draft.out);
+    const std::string types = other_types(draft);
+    if (types.empty()) return std::move(draft.out);
+    // The head of the text names it too.
+    ExportDraft noted(plan, *of, presets);
+    noted.note(types);
+    of->write(noted);
+    return std::move(noted.out);
 }
 
 // Writes values and settings in the frameworks' formats.
@@ -349,17 +397,13 @@ void lose_schedule(ExportDraft& draft, std::string_view who) {
     draft.lose("/layout/schedule", who, " has no schedule ", draft.plan.layout.schedule);
 }
 
-void note_training(ExportDraft& draft, bool types) {
+void note_training(ExportDraft& draft, bool optimizer) {
     const Training& t = draft.plan.training;
     if (t.router_imbalance > 1) draft.note("router_imbalance: what the router does, no setting");
     if (t.straggler_cv > 0) draft.note("straggler_cv: what the machines do, no setting");
     if (!t.overlap.cp && draft.plan.layout.cp > 1)
         draft.note("overlap of context parallelism: the framework's own affair");
-    if (!types) return;
-    const Training usual;
-    if (t.parameters != usual.parameters || t.gradients != usual.gradients
-        || t.optimizer_state != usual.optimizer_state || t.master_weights != usual.master_weights)
-        draft.note("types of parameters, gradients and optimizer states: the framework's own");
+    if (!optimizer) return;
     if (t.optimizer != Optimizer::adamw) draft.note("optimizer ", t.optimizer, ": set it in your own code");
 }
 

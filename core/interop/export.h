@@ -109,8 +109,9 @@ void lose_reduction(ExportDraft& draft, GradientReduction theirs);
 // Returns when that software reduces, with the plan's layout.
 [[nodiscard]] GradientReduction usual_reduction(const Plan& plan, Software software);
 void lose_schedule(ExportDraft& draft, std::string_view who);  // of who is in no table
-void note_training(ExportDraft& draft,
-                   bool types);  // imbalance, stragglers, overlap; `types`: stored types too
+// Notes imbalance, stragglers and overlap; where no setting says the optimizer, that too. In which types the
+// text keeps states is noted by export_plan.
+void note_training(ExportDraft& draft, bool optimizer);
 
 // ---- text ----------------------------------------------------------------------------------------------
 

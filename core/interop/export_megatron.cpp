@@ -430,6 +430,21 @@ void put_flags(ExportDraft& draft, const Precision& precision) {
     if (precision.fp8_parameters) draft.say("--fp8-param-gather", true);
 }
 
+// optimizer/optimizer_config.py: the optimizer that takes states in other types than fp32 asks for the
+// distributed one.
+bool is_precision_aware(const Plan& plan) {
+    return plan.layout.zero > 0 && plan.training.optimizer_state != Dtype::fp32;
+}
+
+// training/arguments.py: with main gradients in bf16 they are accumulated in it; without the optimizer that
+// takes them so, they are reduced in bf16.
+void say_bf16_gradients(ExportDraft& draft) {
+    if (is_precision_aware(draft.plan))
+        draft.say("--main-grads-dtype", std::string("bf16"));
+    else
+        draft.put("/training/gradients", true);
+}
+
 void put_precision(ExportDraft& draft) {
     const Training& t = draft.plan.training;
     const bool bridge = draft.is("bridge");
@@ -447,7 +462,7 @@ void put_precision(ExportDraft& draft) {
     if (bridge)
         draft.put("/training/gradients", t.gradients == Dtype::fp32);
     else if (t.gradients == Dtype::bf16 && base == Dtype::bf16)
-        draft.put("/training/gradients", true);
+        say_bf16_gradients(draft);
     else if (t.gradients == Dtype::fp32 && base == Dtype::fp16)
         draft.say("--accumulate-allreduce-grads-in-fp32", true);
     else if (t.gradients != Dtype::fp32 && t.gradients != base)
@@ -474,7 +489,7 @@ void put_optimizer(ExportDraft& draft) {
     if (t.optimizer == Optimizer::adamw_8bit)
         draft.note("optimizer adamw-8bit: optimizer_state fp8 is as near as Megatron comes");
     if (t.optimizer_state != Dtype::fp32) {
-        if (draft.plan.layout.zero > 0) {
+        if (is_precision_aware(draft.plan)) {
             const std::string word(pentamesh::name_of(t.optimizer_state));
             const bool bridge = draft.is("bridge");
             const auto value = [&]() -> Value {
@@ -486,12 +501,15 @@ void put_optimizer(ExportDraft& draft) {
             draft.say_as("optimizer", "use_precision_aware_optimizer", true);
             draft.put("/training/optimizer_state", value());
             draft.say_as("optimizer", "exp_avg_sq_dtype", value());
+            draft.say_as("optimizer", "main_params_dtype",
+                         bridge ? Value(Verbatim{"torch.float32"}) : Value(std::string("fp32")));
         } else {
             draft.note("optimizer_state: Megatron keeps it in fp32 without the distributed optimizer");
         }
     }
-    if (t.master_weights != MasterWeights::fp32)
-        draft.note("master_weights ", t.master_weights, ": Megatron's are fp32");
+    // Parameters in fp32 are their own.
+    if (t.master_weights != MasterWeights::fp32 && bytes_of(t.parameters) < bytes_of(Dtype::fp32))
+        draft.note("master_weights ", t.master_weights, ": Megatron's are fp32 or fp16, and none cannot be");
 }
 
 void put_recompute(ExportDraft& draft) {

@@ -213,6 +213,13 @@ void deepspeed_types(ExportDraft& draft) {
         draft.lose("/training/compute", "compute ", t.compute, ": DeepSpeed's JSON has bf16 and fp16");
     const std::string word(pentamesh::name_of(t.gradients));
     if (t.gradients != Dtype::fp8) draft.put("/training/gradients", word);
+    // runtime/config.py, _do_sanity_check: ZeRO 1 to 3, and bf16 states ask for bf16 master weights.
+    const Dtype half = Dtype::bf16;
+    if (draft.plan.layout.zero > 0 && t.compute == half && t.parameters == half && t.gradients == half
+        && t.optimizer_state == half && t.master_weights == MasterWeights::none) {
+        draft.say("bf16.bf16_master_weights_and_grads", true);
+        draft.say("bf16.bf16_optimizer_states", true);
+    }
     const bool sgd = t.optimizer == Optimizer::sgd_momentum, muon = t.optimizer == Optimizer::muon;
     if (sgd || muon) draft.put("/training/optimizer", std::string(sgd ? "SGD" : "Muon"));
     if (t.optimizer == Optimizer::adamw_8bit)
@@ -472,7 +479,7 @@ void export_nanotron(ExportDraft& draft) {
     draft.say("checkpoints.checkpoints_path", std::string("checkpoints"));
     draft.say("checkpoints.checkpoint_interval", std::int64_t{1000});
     draft.note("data, learning rate, steps: yours to set");
-    note_training(draft, t.gradients != Dtype::fp32 || t.optimizer != Optimizer::adamw);
+    note_training(draft, t.optimizer != Optimizer::sgd_momentum);
     draft.out.text = as_comment(head_lines(draft)) + yaml_text(draft.settings)
                      + "data_stages:\n  - name: all\n    start_training_step: 1\n    data:\n      dataset: "
                        "null\n      seed: 42\n"
@@ -640,6 +647,11 @@ void titan_training(ExportDraft& draft) {
     if (t.compute == Dtype::fp8 && t.fp8_recipe != Fp8Recipe::rowwise && t.fp8_recipe != Fp8Recipe::mxfp8)
         draft.lose("/training/fp8_recipe", "fp8_recipe ", t.fp8_recipe,
                    ": torchtitan scales rows (rowwise) or blocks of 32 (mxfp8)");
+    // config/configs.py: weights, gradients and moments are kept in training.dtype, float32 if not said.
+    const Dtype half = Dtype::bf16;
+    if (t.parameters == half && t.gradients == half && t.optimizer_state == half
+        && t.master_weights == MasterWeights::none)
+        draft.say("training.dtype", std::string("bfloat16"));
     const Offload& o = t.offload;
     if (o.parameters == 1 && o.optimizer == 1)
         draft.put("/training/offload/parameters", true);

@@ -7,6 +7,7 @@
 #include "core/interop/dialect.h"
 #include "core/interop/guess.h"
 #include "core/interop/megatron.h"
+#include "core/interop/outer_script.h"
 #include "core/interop/script/settings.h"
 #include "core/interop/script/shell_script.h"
 #include "core/io/hf_families.h"
@@ -27,7 +28,6 @@ namespace {
 
 // The reason of presets/frameworks for settings of encoders.
 constexpr std::string_view kLanguageOnly = "the plan holds the language model only";
-constexpr std::string_view kSettingsEndings[] = {".yaml", ".yml", ".json", ".toml"};
 constexpr std::size_t kMostBytes = std::size_t{10} << 20;
 constexpr std::size_t kMostSettings = 200'000;  // about a second; Megatron has 800
 
@@ -82,13 +82,16 @@ bool is_model_part(std::string_view pointer) {
 // ---- whose settings these are ---------------------------------------------------------------------------
 
 // Says why no tool is recognized: another one is, the text cannot be read at all, or its words are of none.
-[[noreturn]] void fail_unknown(const ImportRequest& r, const Presets& presets) {
+[[noreturn]] void fail_unknown(const ImportRequest& r, const Presets& presets, const std::string& missing) {
     const auto name = [](const Tool* t) { return std::string(t->name); };
     const std::vector<const Tool*> near = nearest_tools(r.text, presets);
     const std::string nearest =
         near.empty() ? "" : "; the nearest by its words: " + join(near, ", ", name) + " (--from)";
     if (const std::string other = unread_tool(r.text); !other.empty())
         fail(r, "these are settings of " + other + ", which is not read" + nearest);
+    if (!missing.empty())
+        fail(r, "its program takes its settings from " + missing
+                    + ", which is not there: import that file itself, or the script with it beside");
     const bool yaml = !is_script(r.text) && has(r.text, ":") && !has_line(r.text, "import ")
                       && !has_line(r.text, "def ") && !has_line(r.text, "[");
     if (yaml) (void)read_yaml(r.text, r.path);  // it says the line where it cannot
@@ -96,7 +99,7 @@ bool is_model_part(std::string_view pointer) {
          "no framework's settings are known by this text" + nearest + "; `pentamesh import --help` says all");
 }
 
-const Tool& tool_of(const ImportRequest& r, const Presets& presets) {
+const Tool& tool_of(const ImportRequest& r, const Presets& presets, const std::string& missing) {
     const auto name = [](const Tool* t) { return t->name; };
     if (!r.tool.empty()) {
         const Tool* tool = tool_called(r.tool);
@@ -105,7 +108,7 @@ const Tool& tool_of(const ImportRequest& r, const Presets& presets) {
                     "no tool is called " + r.tool + "; known: " + join(read_tools(), ", ", name));
     }
     const std::vector<const Tool*> fits = guess_tools(r.text);
-    if (fits.empty() || !unread_tool(r.text).empty()) fail_unknown(r, presets);
+    if (fits.empty() || !unread_tool(r.text).empty()) fail_unknown(r, presets, missing);
     if (fits.size() > 1) fail(r, "this may be " + join(fits, " and ", name) + ": say which with --from");
     return *fits.front();
 }
@@ -325,9 +328,10 @@ void check_plan(const ImportRequest& r, const Tool& tool, const Plan& plan, Sett
 
 // Says what a parameter takes, where the text says in which types it is kept.
 void say_states(const PlanDraft& draft, const Plan& plan, SettingsSheet& sheet) {
+    const std::string words = state_words(plan, draft.optimizer_called);
     const std::string who = draft.optimizer_called;
-    sheet.problem(Severity::info, "state-types", state_words(plan.training),
-                  who.empty() || who == "the engine" ? "" : " (" + who + ")", ".");
+    const bool named = who.empty() || who == "the engine" || has(words, who);
+    sheet.problem(Severity::info, "state-types", words, named ? "" : " (" + who + ")", ".");
 }
 
 // Adds to `plan` what follows from the fields that the user sets; `text` is the plan of the text without
@@ -476,91 +480,16 @@ void refuse_if_nothing_read(const ImportRequest& r, const Tool& tool, const Sett
                 ".");
 }
 
-// Holds a script whose program takes a file of settings: the file is read, on the script's GPUs.
-struct OuterScript {
-    Launch launch;
-    std::string file;  // as the script names it
-};
-
-bool is_settings_file(std::string_view name) {
-    return std::any_of(std::begin(kSettingsEndings), std::end(kSettingsEndings),
-                       [&](std::string_view end) { return name.ends_with(end) && name.size() > end.size(); });
-}
-
-// Returns the script around a file of settings that its program is given, and puts the file in the place of
-// the script. It is nothing where the script's own settings are of another tool, or where it names no such
-// file that is there.
-std::optional<OuterScript> file_of_script(ImportRequest& r) {
-    if (!r.tool.empty() || !r.other || !is_script(r.text)) return std::nullopt;
-    // A program that is known by its name may take a file of its own tool: `-m axolotl.cli.train full.yaml`.
-    // A launcher's words are of the job around it; its own file is read_beside's.
-    std::vector<const Tool*> own = guess_tools(r.text);
-    const bool launcher = std::erase_if(own, [](const Tool* t) { return t->or_another; }) > 0;
-    if (own.size() > 1 || (own.size() == 1 && own.front()->reader != Reader::fields)) return std::nullopt;
-    shell::Given given;
-    for (const std::string& v : r.variables)
-        if (const std::size_t equals = v.find('='); equals != std::string::npos)
-            given.values[v.substr(0, equals)] = v.substr(equals + 1);
-    for (const std::string_view word : split_words(r.arguments, " \t\r\n\v\f"))
-        given.arguments.emplace_back(word);
-    given.file = r.other;
-    OuterScript out;
-    try {
-        out.launch = read_launch(
-            r.text, r.path, [](std::string_view) { return false; }, given);
-    } catch (const Error&) {
-        return std::nullopt;  // it starts no job
-    }
-    std::vector<std::string> names;
-    for (const std::vector<Setting>* list : {&out.launch.loose, &out.launch.flags, &out.launch.words})
-        for (const Setting& s : *list) {
-            std::string name = list == &out.launch.loose ? s.name : s.value;
-            if (name.starts_with("@")) name.erase(0, 1);
-            for (const std::string_view word : split_words(name))
-                if (is_settings_file(word)) names.emplace_back(word);
-        }
-    for (const std::string& name : names) {
-        const auto text = r.other(name);
-        if (!text) continue;
-        const std::vector<const Tool*> of_file = guess_tools(*text);
-        const bool of_launcher = std::any_of(of_file.begin(), of_file.end(), [](const Tool* t) {
-            return t->or_another || t->name == "deepspeed";
-        });
-        if (of_file.empty() || (launcher && of_launcher)
-            || (!own.empty() && std::find(of_file.begin(), of_file.end(), own.front()) == of_file.end()))
-            continue;
-        if (!own.empty()) r.tool = own.front()->name;
-        r.text = *text;
-        r.path = name;
-        out.file = name;
-        const auto names_it = [&](const Setting& s) {
-            return s.name.find(name) != std::string::npos || s.value.find(name) != std::string::npos;
-        };
-        for (std::vector<Setting>* list : {&out.launch.loose, &out.launch.flags, &out.launch.words})
-            std::erase_if(*list, names_it);
-        return out;
-    }
-    return std::nullopt;
-}
-
-// Puts the script's own words behind those of the file, which they override.
-void put_around(OuterScript& outer, SettingsText& text) {
-    for (Setting& s : text.settings)
-        if (s.at.file.empty()) s.at.file = outer.file;
-    for (const std::vector<Setting>* list : {&outer.launch.flags, &outer.launch.words})
-        text.settings.insert(text.settings.end(), list->begin(), list->end());
-    if (!text.launch) text.launch = std::move(outer.launch);
-}
-
 }  // namespace
 
 Import import_settings(const ImportRequest& request, const Presets& presets) {
     if (request.text.size() > kMostBytes)
         fail(request, "is larger than 10 MiB, the most that is read as settings");
     ImportRequest reading = request;
-    std::optional<OuterScript> outer = file_of_script(reading);
+    std::string missing;
+    std::optional<OuterScript> outer = file_of_script(reading, missing);
     // Whose settings these are, and what is known of them.
-    const Tool& tool = tool_of(reading, presets);
+    const Tool& tool = tool_of(reading, presets, missing);
     const KnownSettings known(tool.name, presets);
     std::optional<Dialect> dialect;
     if (tool.dialect) dialect.emplace(tool.name, presets);

@@ -9,16 +9,19 @@
 
 namespace pentamesh {
 
-double bytes_per_parameter(const Training& t) {
-    return bytes_of(t.parameters) + gradient_bytes(t).linear + optimizer_bytes(t).linear;
+double bytes_per_parameter(const Plan& plan) {
+    const Training& t = plan.training;
+    return parameter_bytes(plan).linear + gradient_bytes(t).linear + optimizer_bytes(t).linear;
 }
 
-std::string state_words(const Training& t) {
+std::string state_words(const Plan& plan, std::string_view optimizer) {
+    const Training& t = plan.training;
     std::string moments = "two moments";
     if (t.optimizer == Optimizer::sgd_momentum || t.optimizer == Optimizer::muon) moments = "a moment";
     const std::string eight = t.optimizer == Optimizer::adamw_8bit ? "8 bits" : "";
     std::vector<std::pair<std::string, std::string>> rows = {
-        {"weights", std::string(name_of(t.parameters))},
+        {"weights", std::string(name_of(t.parameters))
+                        + (parameter_bytes(plan).linear > bytes_of(t.parameters) ? " twice" : "")},
         {"gradients", std::string(name_of(t.gradients))},
         {moments, eight.empty() ? std::string(name_of(t.optimizer_state)) : eight}};
     const bool copy = master_bytes(t).linear > 0;
@@ -34,8 +37,10 @@ std::string state_words(const Training& t) {
         out += " in " + rows[i].second;
         i = end;
     }
-    return sentence(three_digits(bytes_per_parameter(t)), " bytes a parameter: ", out,
-                    copy ? "" : "; no master copy");
+    return sentence(three_digits(bytes_per_parameter(plan)), " bytes a parameter: ", out,
+                    copy              ? "" :
+                    optimizer.empty() ? "; no master copy" :
+                                        "; " + std::string(optimizer) + " keeps no master copy");
 }
 
 }  // namespace pentamesh

@@ -4,6 +4,7 @@
 #include "core/advice/advice.h"
 #include "core/interop/export.h"
 #include "core/interop/import.h"
+#include "core/memory/state_words.h"
 #include "core/io/plan_json.h"
 #include "core/pipeline/sequence.h"
 #include "core/pipeline/stages.h"
@@ -11,6 +12,7 @@
 #include "core/plan/names.h"
 #include "tests/core/plans.h"
 #include "tests/core/shipped.h"
+#include "tests/near.h"
 #include "tests/sanitized.h"
 
 #include <algorithm>
@@ -700,4 +702,68 @@ TEST_CASE("a word of mixed_precision is read as it is registered, and another on
         CHECK(training("cfg.model.attention_backend = " + std::string(backend)).attention
               == AttentionImpl::math);
     CHECK(training("cfg.model.attention_backend = AttnBackend.flash").attention == AttentionImpl::flash);
+}
+
+TEST_CASE("types of state come back from each framework that says them, and are named where it does not") {
+    const auto types = [](Dtype parameters, Dtype gradients, Dtype moments, MasterWeights master) {
+        Training t;
+        t.parameters = parameters;
+        t.gradients = gradients;
+        t.optimizer_state = moments;
+        t.master_weights = master;
+        return t;
+    };
+    const Dtype half = Dtype::bf16, full = Dtype::fp32;
+    struct Row {
+        std::string_view target;
+        Training types;
+        int zero;
+        bool said;
+    };
+    const Row rows[] = {
+        {"megatron", types(half, full, full, MasterWeights::fp32), 1, true},
+        {"megatron", types(half, half, half, MasterWeights::fp32), 1, true},
+        {"megatron", types(half, half, full, MasterWeights::fp32), 1, true},
+        {"megatron", types(half, half, half, MasterWeights::none), 1, false},
+        {"megatron", types(half, full, half, MasterWeights::fp32), 0, false},
+        {"bridge", types(half, half, half, MasterWeights::fp32), 1, true},
+        {"bridge", types(half, full, half, MasterWeights::none), 1, false},
+        {"torchtitan", types(half, half, half, MasterWeights::none), 3, true},
+        {"torchtitan", types(full, full, full, MasterWeights::none), 3, true},
+        {"torchtitan", types(half, full, full, MasterWeights::fp32), 3, false},
+        {"deepspeed", types(half, half, half, MasterWeights::none), 2, true},
+        {"deepspeed", types(half, full, full, MasterWeights::fp32), 2, true},
+        {"deepspeed", types(half, half, full, MasterWeights::none), 2, false},
+        {"accelerate", types(half, half, half, MasterWeights::none), 3, false},
+        {"nanotron", types(half, full, full, MasterWeights::fp32), 1, false},
+    };
+    for (const Row& row : rows) {
+        CAPTURE(std::string(row.target));
+        CAPTURE(row.zero);
+        Plan plan = presets().plan("single-gpu");
+        plan.model = presets().model("llama-3-8b");
+        plan.model_source = {"llama-3-8b", {}};
+        plan.layout = Layout();
+        plan.layout.dp_shard = 8;
+        plan.layout.zero = row.zero;
+        plan.cluster.gpus = 8;
+        plan.training = row.types;
+        plan.training.micro_batch = 1;
+        plan.training.global_batch = 8;
+        plan.training.sequence_length = 4096;
+        const Export made = export_plan(plan, row.target, presets());
+        INFO(made.text);
+        for (const Unsaid& u : made.lost) CHECK(u.why == "");
+        REQUIRE(made.refused.empty());
+        const Import read = back(plan, row.target, made.text, "llama-3-8b");
+        REQUIRE(read.plan);
+        const bool noted = !is_said(made, "types of parameters") || !is_said(made, "master_weights ")
+                           || !is_said(made, "optimizer_state: ");
+        if (row.target != "nanotron") CHECK(noted != row.said);
+        if (!row.said) continue;
+        CHECK(bytes_per_parameter(*read.plan) == near(bytes_per_parameter(plan), 1e-9));
+        CHECK(read.plan->training.parameters == plan.training.parameters);
+        CHECK(read.plan->training.gradients == plan.training.gradients);
+        CHECK(read.plan->training.optimizer_state == plan.training.optimizer_state);
+    }
 }

@@ -316,3 +316,60 @@ TEST_CASE("a script whose program takes a file of settings is that file, on the 
     REQUIRE(problem_called(made, "files-read"));
     CHECK(stands_in(made.settings.mapped, "micro_batch_size"));
 }
+
+TEST_CASE("a tool's own command is the file that it is given, with the command's overrides") {
+    const std::map<std::string, std::string> files = {
+        {"full.yaml", "model_name_or_path: Qwen/Qwen3-8B\nstage: sft\nfinetuning_type: full\ncutoff_len: "
+                      "4096\nper_device_train_batch_size: 1\ngradient_accumulation_steps: 2\nbf16: true\n"},
+        {"axo.yml", "base_model: Qwen/Qwen3-8B\nmicro_batch_size: 2\nsequence_len: 4096\nbf16: true\n"},
+        {"auto.yaml", "step_scheduler:\n  global_batch_size: 64\n  local_batch_size: 2\nmodel:\n  "
+                      "pretrained_model_name_or_path: Qwen/Qwen3-8B\ndistributed:\n  strategy: fsdp2\n  "
+                      "tp_size: 2\n"}};
+    const Import factory = import_with_files(
+        "FORCE_TORCHRUN=1 NNODES=2 NPROC_PER_NODE=8 llamafactory-cli train full.yaml "
+        "per_device_train_batch_size=4\n",
+        files);
+    REQUIRE(factory.plan);
+    CHECK(factory.kind == "llama-factory");
+    CHECK(factory.plan->cluster.gpus == 16);
+    CHECK(factory.plan->training.micro_batch == 4);
+    CHECK(problem_called(factory, "files-read"));
+    // The file may be a variable of the script.
+    const Import variable =
+        import_with_files("#!/bin/bash\nCONFIG=full.yaml\nllamafactory-cli train ${CONFIG}\n", files);
+    REQUIRE(variable.plan);
+    CHECK(variable.plan->training.micro_batch == 1);
+    // Words behind "--" are the launcher's.
+    const Import axolotl = import_with_files(
+        "axolotl train axo.yml --launcher torchrun -- --nproc_per_node=8 --nnodes=2\n", files);
+    REQUIRE(axolotl.plan);
+    CHECK(axolotl.kind == "axolotl");
+    CHECK(axolotl.plan->cluster.gpus == 16);
+    CHECK(axolotl.plan->training.micro_batch == 2);
+    const Import automodel = import_with_files("automodel finetune llm -c auto.yaml\n", files);
+    REQUIRE(automodel.plan);
+    CHECK(automodel.kind == "automodel");
+    CHECK(automodel.plan->layout.tp == 2);
+}
+
+TEST_CASE("a command whose file of settings is not there says that it needs the file") {
+    for (const char* text : {"llamafactory-cli train gone.yaml\n", "axolotl train gone.yml\n",
+                             "python -m nemo_automodel.cli.app -c gone.yaml\n",
+                             "torchrun --nproc_per_node 8 run_train.py --config-file gone.yaml\n"}) {
+        CAPTURE(text);
+        std::string said;
+        try {
+            (void)import_with_files(text, {});
+        } catch (const Error& e) {
+            said = e.what();
+        }
+        CHECK(said.find("gone.y") != std::string::npos);
+        CHECK(said.find("is not there") != std::string::npos);
+    }
+    try {
+        (void)import_with_files("llamafactory-cli train $CONFIG\n", {});
+        FAIL("a name that the text does not set was taken");
+    } catch (const Error& e) {
+        CHECK(std::string(e.what()).find("--var") != std::string::npos);
+    }
+}

@@ -100,12 +100,12 @@ TEST_CASE("bytes a parameter follow from the storage type and the optimizer") {
             r.model = "llama-3-8b";
             const Import named = import_settings(r, presets());
             REQUIRE(named.plan);
-            CHECK(bytes_per_parameter(named.plan->training) == near(c.bytes, 1e-6));
+            CHECK(bytes_per_parameter(*named.plan) == near(c.bytes, 1e-6));
             continue;
         }
         REQUIRE(made.plan);
         const Training& t = made.plan->training;
-        CHECK(bytes_per_parameter(t) == near(c.bytes, 1e-6));
+        CHECK(bytes_per_parameter(*made.plan) == near(c.bytes, 1e-6));
         CHECK(t.parameters == c.parameters);
         CHECK(t.gradients == c.gradients);
         CHECK(t.optimizer_state == c.moments);
@@ -123,25 +123,32 @@ TEST_CASE("Transformer Engine's Adam keeps moments in fp32 unless it is told, an
     };
     const Import plain = made("");
     REQUIRE(plain.plan);
-    CHECK(bytes_per_parameter(plain.plan->training) == near(12, 1e-6));
+    CHECK(bytes_per_parameter(*plain.plan) == near(12, 1e-6));
     const Import copied = made("  master_weights: true\n");
     REQUIRE(copied.plan);
-    CHECK(bytes_per_parameter(copied.plan->training) == near(16, 1e-6));
+    CHECK(bytes_per_parameter(*copied.plan) == near(16, 1e-6));
     const Import small = made("  master_weights: true\n  exp_avg_dtype: torch.bfloat16\n"
                               "  exp_avg_sq_dtype: torch.bfloat16\n");
     REQUIRE(small.plan);
-    CHECK(bytes_per_parameter(small.plan->training) == near(12, 1e-6));
+    CHECK(bytes_per_parameter(*small.plan) == near(12, 1e-6));
     CHECK(test::stands_in(small.settings.mapped, "optimizer.master_weights"));
 }
 
 TEST_CASE("a sentence says what a parameter takes") {
-    Training t;
-    CHECK(state_words(t)
+    Plan p;
+    Training& t = p.training;
+    CHECK(state_words(p)
           == "18 bytes a parameter: weights in bf16, gradients, two moments and a master copy in fp32");
     t.gradients = t.optimizer_state = Dtype::bf16;
     t.master_weights = MasterWeights::none;
-    CHECK(state_words(t)
+    CHECK(state_words(p)
           == "8 bytes a parameter: weights, gradients and two moments in bf16; no master copy");
+    CHECK(state_words(p, "torch.optim.AdamW").ends_with("; torch.optim.AdamW keeps no master copy"));
+    // Products want fp8 matrices along both dimensions: a second copy where scales are a block's.
+    t.parameters = Dtype::fp8;
+    t.fp8_recipe = Fp8Recipe::blockwise;
+    CHECK(bytes_per_parameter(p) == near(8, 1e-6));
+    CHECK(state_words(p).starts_with("8 bytes a parameter: weights in fp8 twice, "));
     const Import made = import_text(kAutomodel
                                         + "optimizer:\n  _target_: torch.optim.AdamW\ndataset:\n"
                                           "  seq_length: 4096\n",

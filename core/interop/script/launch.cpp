@@ -28,6 +28,44 @@ std::string_view base_name(std::string_view word) {
     return word.substr(word.find_last_of('/') + 1);
 }
 
+// Returns how many words from `k` on are the row's: "axolotl train"; 0: they are others.
+std::size_t words_of_row(const Invocation& i, std::size_t k, const nlohmann::ordered_json& row) {
+    std::size_t n = 0;
+    for (const auto& word : row["words"]) {
+        if (k + n >= i.words.size()) return 0;
+        const std::string& w = i.words[k + n].text;
+        if (word_of(word) != (n == 0 ? base_name(w) : std::string_view(w))) return 0;
+        ++n;
+    }
+    return n;
+}
+
+// Holds a tool's own command among the words, and the file of settings that it is given.
+struct FrontWords {
+    const nlohmann::ordered_json* row = nullptr;  // of words.json, "front_ends"; null: there is none
+    std::size_t begin = 0, end = 0, file = 0;     // its words are [begin, end)
+};
+
+// The file's name may be a variable that the text does not set.
+FrontWords front_words(const Script& script, const Invocation& i) {
+    for (std::size_t k = 0; k < i.words.size(); ++k)
+        for (const auto& row : interop::words("front_ends")) {
+            const std::size_t n = words_of_row(i, k, row);
+            if (n == 0) continue;
+            const FrontWords at{&row, k, k + n, 0};
+            for (std::size_t f = at.end; f < i.words.size() && i.words[f].text != "--"; ++f) {
+                const std::string& w = i.words[f].text;
+                const std::string& before = i.words[f - 1].text;
+                const bool named = f == at.end || before == "-c" || before == "--config" || before == "@";
+                const bool joined = w.starts_with("--config=");
+                if ((named && !is_flag(w) && (is_settings_file(w) || shell::sole_unknown_in(script, w)))
+                    || (joined && is_settings_file(w)))
+                    return {at.row, at.begin, at.end, f};
+            }
+        }
+    return {};
+}
+
 // Returns true for commands whose words look like a job's and start none.
 bool starts_nothing(const Invocation& i) {
     const std::string_view name = base_name(i.words.front().text);
@@ -36,10 +74,10 @@ bool starts_nothing(const Invocation& i) {
                && is_among("runs_a_model", i.words[1].text));
 }
 
-int score(const Invocation& i) {
+int score(const Script& script, const Invocation& i) {
     if (starts_nothing(i)) return -1;
     int n = 0;
-    bool program = false;
+    bool program = front_words(script, i).row != nullptr;
     for (const Argument& w : i.words) {
         n += w.text.starts_with("--") ? 2 : w.text.find('=') != std::string::npos ? 1 : 0;
         program = program || w.text.ends_with(".py") || w.text == "-m";
@@ -216,8 +254,7 @@ std::string_view unquoted(std::string_view value) {
 // output, a file of arguments or of settings.
 void keep_loose(const Script& script, const Argument& word, Launch& out) {
     const std::string& w = word.text;
-    const bool file = w.starts_with("@") || w.ends_with(".yaml") || w.ends_with(".yml")
-                      || w.ends_with(".json") || w.ends_with(".toml");
+    const bool file = w.starts_with("@") || is_settings_file(w);
     const bool variable = w.find('=') != std::string::npos;  // of the environment: NAME=value
     if (variable || (!file && !shell::unknown_in(script, w))) return;
     Setting s = setting_of(script, shell::shown(script, w), nullptr, "", word.line);
@@ -331,14 +368,14 @@ std::string command_of(const Invocation& i) {
 const Invocation* job_of(const Script& script, std::string_view which, Launch& out) {
     const Invocation* best = nullptr;
     for (const Invocation& i : script.invocations)
-        if (score(i) > (best ? score(*best) : 0)) best = &i;
+        if (score(script, i) > (best ? score(script, *best) : 0)) best = &i;
     if (!best) return nullptr;
     const Invocation* job = which.empty() ? best : nullptr;
     std::set<std::string> seen, names;
     for (const Invocation& i : script.invocations) {
         std::string all;
         for (const Argument& w : i.words) all += w.text + " ";
-        if (score(i) < 1 || command_of(i) != command_of(*best) || !seen.insert(all).second) continue;
+        if (score(script, i) < 1 || command_of(i) != command_of(*best) || !seen.insert(all).second) continue;
         std::string name = "line-" + std::to_string(own_line(script, i.line));
         for (int n = 2; !names.insert(name).second; ++n)
             name = "line-" + std::to_string(own_line(script, i.line)) + "-" + std::to_string(n);
@@ -349,7 +386,39 @@ const Invocation* job_of(const Script& script, std::string_view which, Launch& o
     return job;
 }
 
+// Puts the launcher that a front end is asked for, and its words behind "--", before the front end: `axolotl
+// train x.yaml --launcher torchrun -- --nproc_per_node=8`.
+Invocation launched(const Invocation& job, const FrontWords& front) {
+    const auto split = std::find_if(job.words.begin() + static_cast<std::ptrdiff_t>(front.end),
+                                    job.words.end(), [](const Argument& w) { return w.text == "--"; });
+    if (split == job.words.end()) return job;
+    Argument launcher{"accelerate", split->line};
+    std::vector<Argument> own;
+    for (auto w = job.words.begin(); w != split; ++w) {
+        const std::size_t equals = w->text.find('=');
+        if (w->text.substr(0, equals) != "--launcher") {
+            own.push_back(*w);
+        } else if (equals != std::string::npos) {
+            launcher.text = w->text.substr(equals + 1);
+        } else if (w + 1 != split) {
+            launcher.text = (++w)->text;
+        }
+    }
+    Invocation out = job;
+    out.words = {launcher};
+    out.words.insert(out.words.end(), split + 1, job.words.end());
+    out.words.insert(out.words.end(), own.begin(), own.end());
+    return out;
+}
+
 }  // namespace
+
+bool is_settings_file(std::string_view name) {
+    static constexpr std::string_view kEndings[] = {".yaml", ".yml", ".json", ".toml"};
+    return std::any_of(std::begin(kEndings), std::end(kEndings), [&](std::string_view end) {
+        return name.ends_with(end) && name.size() > end.size();
+    });
+}
 
 std::string flag_key(std::string_view name) {
     while (name.starts_with('-')) name.remove_prefix(1);
@@ -390,11 +459,50 @@ Launch read_launch(std::string_view text, const std::string& path,
                 + (asks ? ", as long as its arguments are not given (--args on the command line)" : ""));
     if (const auto list = script.sbatch.find("nodelist"); list != script.sbatch.end())
         out.hosts = list->second;
-    const std::size_t program = program_at(*job, out.program);
-    Frame(script, *job, program, out).read();
-    if (program < job->words.size()) read_launchers(script, job->words, program, out);
-    read_arguments(script, job->words, program == job->words.size() ? 0 : program + 1, is_switch, out);
+    Invocation words = *job;
+    std::size_t program = 0;
+    if (const FrontWords front = front_words(script, *job); front.row) {
+        words = launched(*job, front);
+        const FrontWords moved = front_words(script, words);
+        program = moved.end - 1;
+        for (const auto& word : (*moved.row)["words"])
+            out.program += (out.program.empty() ? "" : " ") + std::string(word_of(word));
+    } else {
+        program = program_at(words, out.program);
+    }
+    Frame(script, words, program, out).read();
+    if (program < words.words.size()) read_launchers(script, words.words, program, out);
+    read_arguments(script, words.words, program == words.words.size() ? 0 : program + 1, is_switch, out);
     return out;
+}
+
+std::optional<FrontEnd> front_end_in(std::string_view text, const std::string& path,
+                                     const shell::Given& given) {
+    const auto stands = [&](const nlohmann::ordered_json& row) {
+        return std::all_of(row["words"].begin(), row["words"].end(), [&](const auto& word) {
+            return text.find(word_of(word)) != std::string_view::npos;
+        });
+    };
+    const auto& rows = words("front_ends");
+    if (std::none_of(rows.begin(), rows.end(), stands)) return std::nullopt;
+    Script script;
+    try {
+        script = shell::read_script(text, path, given);
+    } catch (const Error&) {
+        return std::nullopt;
+    }
+    for (const Invocation& i : script.invocations) {
+        const FrontWords front = front_words(script, i);
+        if (!front.row || starts_nothing(i)) continue;
+        FrontEnd out{std::string(word_of((*front.row)["tool"])), {}, {}};
+        for (const auto& word : (*front.row)["words"])
+            out.command += (out.command.empty() ? "" : " ") + std::string(word_of(word));
+        const std::string& w = i.words[front.file].text;
+        out.file = shell::shown(script, w.starts_with("--config=") ? w.substr(w.find('=') + 1) : w);
+        out.known = !shell::unknown_in(script, w);
+        return out;
+    }
+    return std::nullopt;
 }
 
 }  // namespace pentamesh::interop

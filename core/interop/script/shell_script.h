@@ -111,6 +111,22 @@ struct Launch {
                                  const std::function<bool(std::string_view)>& is_switch,
                                  const shell::Given& given = {}, std::string_view which = {});
 
+// Holds a tool's own command that is given a file of settings: `llamafactory-cli train full.yaml`.
+struct FrontEnd {
+    std::string tool;     // whose settings the file holds: a name of the table of tools
+    std::string command;  // "llamafactory-cli train"
+    std::string file;     // as the command names it; "${CONFIG}" where the text does not set it
+    bool known = true;    // false: the text does not set the file's name
+};
+
+// Returns the first such command of a text (words.json, "front_ends"); nullopt where it has none, or is no
+// script.
+[[nodiscard]] std::optional<FrontEnd> front_end_in(std::string_view text, const std::string& path,
+                                                   const shell::Given& given = {});
+
+// Returns true for a name that ends as a file of settings does: ".yaml", ".toml".
+[[nodiscard]] bool is_settings_file(std::string_view name);
+
 // Returns "num_layers" for "--num-layers", "tp" for "-tp".
 [[nodiscard]] std::string flag_key(std::string_view name);
 

@@ -6,6 +6,7 @@
 #include "app/ui/scene/scene.h"
 #include "app/ui/views/memory/view.h"
 #include "core/explain/verdict.h"
+#include "core/memory/state_words.h"
 
 #include <algorithm>
 #include <array>
@@ -81,7 +82,7 @@ DrawnStage drawn_of(Ui& ui, const StageMemory& s, const MemoryViewState& state, 
     return out;
 }
 
-std::string stage_tooltip(const Memory& m, const StageMemory& s) {
+std::string stage_tooltip(const Plan& plan, const Memory& m, const StageMemory& s) {
     std::string t = (m.stage.size() > 1 ? "stage " + std::to_string(s.stage) : std::string("each GPU")) + ": "
                     + memory_text(s.total()) + " of " + capacity_text(m.hbm);
     t += "\n" + plural(s.layers, "layer", "layers") + ", "
@@ -91,6 +92,7 @@ std::string stage_tooltip(const Memory& m, const StageMemory& s) {
     for (std::size_t i = 0; i < known; ++i)
         t += "\n" + std::string(category_name(i)) + "  " + memory_text(bytes_at(s, i)) + "  ("
              + thousands(static_cast<std::int64_t>(std::llround(bytes_at(s, i)))) + " bytes)";
+    t += "\n" + state_words(plan);
     if (s.in_flight > 0)
         t += "\nbuffers range " + memory_text(s.buffers_low) + " – " + memory_text(s.buffers_high);
     return t;
@@ -355,7 +357,7 @@ void draw_single_bar(Ui& ui, Rect room, Scene& scene, const MemoryViewState& sta
     c.text_in({std::max(room.x, line - label), whole.bottom() + 4, label, 16}, memory_text(m.hbm), ui.small(),
               Align::right);
     const Hit hit = ui.area("memory.stage", whole, 0);
-    if (hit.hovered) ui.tooltip(stage_tooltip(m, s) + explained(scene, 0, hovered));
+    if (hit.hovered) ui.tooltip(stage_tooltip(scene.plan, m, s) + explained(scene, 0, hovered));
     if (hit.focused) ui.focus_ring(whole, 0);
     if (hit.clicked) select_category(scene.selection, 0, hovered);
 }
@@ -410,7 +412,7 @@ void reach_stages(Ui& ui, const StageScale& scale, StageRun run, std::size_t cat
         const Hit hit = ui.area("memory.stage", slot, i, true, m.stage.size() <= 64);
         if (hit.hovered) {
             scene.next_hover.stage = stage;
-            ui.tooltip(stage_tooltip(m, m.stage[i]) + explained(scene, stage, category));
+            ui.tooltip(stage_tooltip(scene.plan, m, m.stage[i]) + explained(scene, stage, category));
         }
         if (hit.focused)
             ui.focus_ring({slot.x + scale.gap / 2, slot.y, std::max(1.0f, slot.w - scale.gap), scale.room.h},

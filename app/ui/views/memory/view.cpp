@@ -8,6 +8,7 @@
 #include "app/ui/scene/colors.h"
 #include "app/ui/scene/scene.h"
 #include "core/explain/verdict.h"
+#include "core/memory/state_words.h"
 
 #include <algorithm>
 #include <array>
@@ -112,7 +113,9 @@ const StageMemory* pinned_stage(const Scene& scene, const StageMemory& of) {
 
 // Right of few bars there is room for figures of one of them.
 // `was` is the same stage of the pinned plan A, whose difference follows each figure; it may be null.
-void draw_figures(Ui& ui, Rect room, const Memory& m, const StageMemory& s, const StageMemory* was) {
+void draw_figures(Ui& ui, Rect room, const Scene& scene, const StageMemory& s) {
+    const Memory& m = scene.evaluation.memory;
+    const StageMemory* was = pinned_stage(scene, s);
     if (room.w < kFiguresWidth || room.h < 8 * kRow) return;
     const float width = was == nullptr ? kFiguresWidth : std::min(room.w, kFiguresWidth + kAgainst);
     Canvas& c = ui.canvas();
@@ -129,7 +132,8 @@ void draw_figures(Ui& ui, Rect room, const Memory& m, const StageMemory& s, cons
         if (!against.empty() && used <= rest.w) c.text_in(rest, against, colored(ui, by), Align::right);
     };
     const auto by = [&](double now, double before) { return was == nullptr ? 0 : difference(now, before); };
-    line(m.stage.size() > 1 ? "stage " + std::to_string(s.stage) : "each GPU", "", "", Tone::text);
+    line(m.stage.size() > 1 ? "stage " + std::to_string(s.stage) : "each GPU", "",
+         three_digits(bytes_per_parameter(scene.plan)) + " bytes a parameter", Tone::text);
     for (std::size_t i = kCategoryCount; i-- > 0;) {
         swatch(ui, {list.x, list.y + kRow / 2 - 5, 10, 10}, i, 1);
         const double bytes = bytes_at(s, i);
@@ -353,7 +357,7 @@ std::optional<PlanEdit> draw_one_stage(Ui& ui, Rect room, Scene& scene, MemoryVi
     }
     if (room.h >= 8 * kRow) {
         room.h = 8 * kRow;
-        draw_figures(ui, room, m, m.stage.front(), pinned_stage(scene, m.stage.front()));
+        draw_figures(ui, room, scene, m.stage.front());
     }
     return edit;
 }
@@ -439,7 +443,7 @@ std::optional<PlanEdit> draw_stages(Ui& ui, Rect head_row, Rect room, Scene& sce
     Rect beside = room;
     beside.cut_left(std::max(step * static_cast<float>(n), 200.0f) + 32);
     const StageMemory& told = chosen ? m.stage[highlighted_stage] : peak;
-    draw_figures(ui, beside, m, told, pinned_stage(scene, told));
+    draw_figures(ui, beside, scene, told);
     c.line({room.x - 6, line_y}, {room.x + std::max(step * static_cast<float>(n), 200.0f), line_y},
            ui.theme().bad, 1, Dash::dashed);
     c.text_in({axis.x, line_y - 9, axis.w - 8, 18}, memory_text(m.hbm), ui.small(), Align::left);

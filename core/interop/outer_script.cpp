@@ -1,0 +1,114 @@
+#include "core/interop/outer_script.h"
+
+#include "core/base/files.h"
+#include "core/base/text.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace pentamesh::interop {
+namespace {
+
+shell::Given given_by(const ImportRequest& r) {
+    shell::Given given;
+    for (const std::string& v : r.variables)
+        if (const std::size_t equals = v.find('='); equals != std::string::npos)
+            given.values[v.substr(0, equals)] = v.substr(equals + 1);
+    for (const std::string_view word : split_words(r.arguments, " \t\r\n\v\f"))
+        given.arguments.emplace_back(word);
+    given.file = r.other;
+    return given;
+}
+
+// Returns the files of settings that stand among the words of a command, in their order.
+std::vector<std::string> files_named(const Launch& launch) {
+    std::vector<std::string> out;
+    for (const std::vector<Setting>* list : {&launch.loose, &launch.flags, &launch.words})
+        for (const Setting& s : *list) {
+            std::string name = list == &launch.loose ? s.name : s.value;
+            if (name.starts_with("@")) name.erase(0, 1);
+            for (const std::string_view word : split_words(name))
+                if (is_settings_file(word)) out.emplace_back(word);
+        }
+    return out;
+}
+
+bool holds(const std::vector<const Tool*>& tools, std::string_view name) {
+    return std::any_of(tools.begin(), tools.end(), [&](const Tool* t) { return t->name == name; });
+}
+
+[[noreturn]] void fail_missing(const ImportRequest& r, const FrontEnd& front) {
+    throw Error(ErrorKind::invalid, r.path, "",
+                front.known
+                    ? front.command + " takes its settings from " + front.file
+                          + ", which is not there: import that file itself, or the command with it beside"
+                    : front.command + " takes its settings from " + front.file
+                          + ", which the text does not set (--var or --args on the command line)");
+}
+
+}  // namespace
+
+std::optional<OuterScript> file_of_script(ImportRequest& r, std::string& missing) {
+    if (!r.tool.empty()) return std::nullopt;
+    // A program that is known by its name may take a file of its own tool: `-m axolotl.cli.train full.yaml`.
+    // A launcher's words are of the job around it; its own file is read_beside's.
+    std::vector<const Tool*> own = guess_tools(r.text);
+    const bool script = is_script(r.text);
+    if (!script && !own.empty()) return std::nullopt;
+    const shell::Given given = given_by(r);
+    const std::optional<FrontEnd> front = front_end_in(r.text, r.path, given);
+    if (!script && !front) return std::nullopt;
+    if (front && (!front->known || !r.other || !r.other(front->file))) fail_missing(r, *front);
+    const bool launcher = std::erase_if(own, [](const Tool* t) { return t->or_another; }) > 0;
+    if (!front
+        && (own.size() > 1 || (own.size() == 1 && own.front()->reader != Reader::fields)))
+        return std::nullopt;
+    OuterScript out;
+    try {
+        out.launch = read_launch(
+            r.text, r.path, [](std::string_view) { return false; }, given);
+    } catch (const Error&) {
+        return std::nullopt;  // it starts no job
+    }
+    for (const std::string& name : front ? std::vector{front->file} : files_named(out.launch)) {
+        const auto text = r.other ? r.other(name) : std::nullopt;
+        if (!text) {
+            if (missing.empty()) missing = name;
+            continue;
+        }
+        const std::vector<const Tool*> of_file = guess_tools(*text);
+        const bool of_launcher = std::any_of(of_file.begin(), of_file.end(), [](const Tool* t) {
+            return t->or_another || t->name == "deepspeed";
+        });
+        if (!front
+            && (of_file.empty() || (launcher && of_launcher)
+                || (!own.empty() && !holds(of_file, own.front()->name))))
+            continue;
+        // A command's own file may say too little to be known by its words.
+        if (front && !holds(of_file, front->tool) && of_file.size() != 1)
+            r.tool = front->tool;
+        else if (!own.empty() && !front)
+            r.tool = own.front()->name;
+        r.text = *text;
+        r.path = name;
+        out.file = name;
+        const auto names_it = [&](const Setting& s) {
+            return s.name.find(name) != std::string::npos || s.value.find(name) != std::string::npos;
+        };
+        for (std::vector<Setting>* list : {&out.launch.loose, &out.launch.flags, &out.launch.words})
+            std::erase_if(*list, names_it);
+        return out;
+    }
+    return std::nullopt;
+}
+
+void put_around(OuterScript& outer, SettingsText& text) {
+    for (Setting& s : text.settings)
+        if (s.at.file.empty()) s.at.file = outer.file;
+    for (const std::vector<Setting>* list : {&outer.launch.flags, &outer.launch.words})
+        text.settings.insert(text.settings.end(), list->begin(), list->end());
+    if (!text.launch) text.launch = std::move(outer.launch);
+}
+
+}  // namespace pentamesh::interop
