@@ -351,8 +351,10 @@ std::optional<PlanEdit> draw_fields(Ui& ui, Rect& room, const Scene& scene,
     for (const PlanField& f : fields) {
         if (f.topic != state.section) continue;
         if (f.heading != heading) ui.section(room.cut_top(kHeadingRow), heading = f.heading);
-        if (std::exchange(first, false))
+        if (first && (state.wanted.empty() || state.wanted == f.pointer)) {
+            first = false;
             ui.give_keyboard("editor" + f.pointer, is_switch(f) && f.value == "on" ? 1 : 0, is_typed(f));
+        }
         if (auto e = field_row(ui, room, scene, f, state)) edit = std::move(e);
     }
     return edit;
