@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,8 +35,13 @@ struct PlanEditorState {
     std::string editing, edit_text;  // pointer of the field that is typed
     bool edit_fresh = false;
     std::string wanted;  // pointer of the field that gets the keyboard first; empty: the first field
-    std::string refused, refusal;  // the field whose last value was refused, and why
-    std::string choosing;          // pointer of the field whose choices are open
+    // Fields whose last value was refused, by pointer, until they get a value that is right or are left with
+    // Escape.
+    struct Refused {
+        std::string text, why;
+    };
+    std::map<std::string, Refused, std::less<>> refused;
+    std::string choosing;  // pointer of the field whose choices are open
     Rect choices_anchor;
     MenuState choices;
     Kept<std::vector<PlanField>> fields;  // by revision
