@@ -29,7 +29,7 @@ std::vector<PaletteCommand> commands_of(const Driver& d) {
     return out;
 }
 
-std::vector<PaletteRow> find(const Driver& d, std::string_view typed) {
+std::vector<PaletteRow> found_by(const Driver& d, std::string_view typed) {
     return find_in_palette(
         {.plan = d.plan(), .presets = d.presets, .glossary = d.shell.glossary(), .commands = commands_of(d)},
         typed);
@@ -130,7 +130,7 @@ constexpr Asked kAsked[] = {
 TEST_CASE("the search finds by the words that people use, the right thing first") {
     Driver d("llama-3-70b-3d");
     for (const Asked& a : kAsked) {
-        const std::vector<PaletteRow> rows = find(d, a.typed);
+        const std::vector<PaletteRow> rows = found_by(d, a.typed);
         CAPTURE(a.typed);
         CHECK((rows.empty() ? std::string() : target_of(d, rows.front())) == a.first);
     }
@@ -140,7 +140,7 @@ TEST_CASE("the search finds by the words that people use, the right thing first"
 TEST_CASE("every command is found by its own title, every field by its name, every page of a view") {
     Driver d("deepseek-v3-2048");
     const auto among = [&](std::string_view typed, std::string_view target) {
-        const std::vector<PaletteRow> rows = find(d, typed);
+        const std::vector<PaletteRow> rows = found_by(d, typed);
         return std::ranges::any_of(rows, [&](const PaletteRow& r) { return target_of(d, r) == target; });
     };
     for (const PaletteCommand& c : commands_of(d)) {
@@ -155,7 +155,7 @@ TEST_CASE("every command is found by its own title, every field by its name, eve
         for (const std::string_view page : v.pages) {
             CAPTURE(page);
             const std::vector<PaletteRow> rows =
-                find(d, std::string(view_of(*view_named(v.name)).title) + " " + std::string(page));
+                found_by(d, std::string(view_of(*view_named(v.name)).title) + " " + std::string(page));
             if (page != "measured") CHECK_FALSE(rows.empty());  // that one is of a real run
         }
 }
@@ -182,7 +182,7 @@ TEST_CASE("the table of words names things that are there, and each word one thi
 TEST_CASE("a field without a value is followed by its values, and the one in force is marked") {
     Driver d("llama-3-70b-3d");
     std::vector<std::string> targets;
-    for (const PaletteRow& r : find(d, "recompute")) targets.push_back(target_of(d, r));
+    for (const PaletteRow& r : found_by(d, "recompute")) targets.push_back(target_of(d, r));
     REQUIRE(targets.size() >= 4);
     CHECK(std::vector<std::string>(targets.begin(), targets.begin() + 4)
           == std::vector<std::string>{"/training/recompute", "/training/recompute=none",
@@ -190,7 +190,7 @@ TEST_CASE("a field without a value is followed by its values, and the one in for
     // The factors are those that divide what the other axes leave: 8 stages do, 3 do not.
     std::vector<std::string> factors;
     std::string marked;
-    for (const PaletteRow& r : find(d, "pp"))
+    for (const PaletteRow& r : found_by(d, "pp"))
         if (r.field == "/layout/pp" && r.does == PaletteRow::Does::value) {
             factors.push_back(r.value);
             if (r.checked) marked = r.value;
@@ -212,12 +212,12 @@ TEST_CASE("a field without a value is followed by its values, and the one in for
 
 TEST_CASE("letters match the beginnings of words: others are not listed beside them") {
     Driver d("llama-3-70b-3d");
-    for (const PaletteRow& r : find(d, "cost")) {
+    for (const PaletteRow& r : found_by(d, "cost")) {
         CAPTURE(r.label);
         CHECK(target_of(d, r) != "lesson.asked");  // "Count the votes": merely letters of it
     }
-    CHECK(find(d, "qxz").empty());
-    CHECK(find(d, "").size() == commands_of(d).size());
+    CHECK(found_by(d, "qxz").empty());
+    CHECK(found_by(d, "").size() == commands_of(d).size());
 }
 
 TEST_CASE("a typed schedule gets chunks that it can run") {

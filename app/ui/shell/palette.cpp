@@ -211,7 +211,7 @@ bool says_nothing(const PlanField& f) {
 }
 
 // Returns "now 450 GB/s"; nothing where the value is long.
-std::string value_words(const PlanField& f) {
+std::string now_words(const PlanField& f) {
     constexpr std::size_t kLong = 24;
     std::string now = says_nothing(f) && !f.unset.empty() ? f.unset : f.value;
     if (f.kind == PlanField::Kind::choice) now = choice_words(f, f.value);
@@ -271,13 +271,13 @@ Plan with_value(const Plan& plan, std::string_view pointer, std::string_view val
 
 namespace {
 
-std::string small(std::string_view text) {
+std::string in_small_letters(std::string_view text) {
     std::string out(text);
     for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     return out;
 }
 
-std::string joined(const std::vector<std::string_view>& words, std::size_t from, std::size_t n) {
+std::string words_joined(const std::vector<std::string_view>& words, std::size_t from, std::size_t n) {
     const auto at = words.begin() + static_cast<std::ptrdiff_t>(from);
     return join(std::vector<std::string_view>(at, at + static_cast<std::ptrdiff_t>(n)), " ");
 }
@@ -287,7 +287,7 @@ std::pair<const PlanField*, std::size_t>
 field_at(const std::vector<PlanField>& fields, const std::vector<std::string_view>& words, std::size_t from) {
     constexpr std::size_t kMostWords = 5;
     for (std::size_t n = std::min(kMostWords, words.size() - from); n > 0; --n)
-        if (const PlanField* f = field_called(fields, joined(words, from, n))) return {f, n};
+        if (const PlanField* f = field_called(fields, words_joined(words, from, n))) return {f, n};
     return {nullptr, 0};
 }
 
@@ -305,7 +305,7 @@ std::optional<TypedEdits> typed_edits(const Plan& plan, std::string_view text, c
             const bool can = field != nullptr && field->kind != PlanField::Kind::group
                              && field->kind != PlanField::Kind::text && i + n < words.size();
             if (!can) return std::nullopt;
-            std::string value(words[i + n]), name = joined(words, i, n);
+            std::string value(words[i + n]), name = words_joined(words, i, n);
             only_numbers = only_numbers && parse_double(value).has_value();
             i += n + 1;
             // A unit may follow: "nvlink 450 GB/s".
@@ -313,7 +313,7 @@ std::optional<TypedEdits> typed_edits(const Plan& plan, std::string_view text, c
                                   && field_at(fields, words, i).first == nullptr;
             if (has_unit) value += " " + std::string(words[i++]);
             if (field->kind == PlanField::Kind::choice || field->kind == PlanField::Kind::flag)
-                value = small(value);
+                value = in_small_letters(value);
             out.plan = with_value(out.plan, field->pointer, value, presets);
             out.words += (out.words.empty() ? "" : ", ") + name + " " + value;
         }
@@ -405,7 +405,7 @@ class PaletteSearch {
             others.push_back(tail_of(f.pointer));
             others.push_back(plain(f.pointer));
             PaletteRow row{.does = PaletteRow::Does::field, .label = "Field: " + f.name};
-            if (source_.shows_values) row.right = value_words(f);
+            if (source_.shows_values) row.right = now_words(f);
             row.field = f.pointer, row.topic = f.topic;
             add(score_of(typed_, plain(f.name), "field", others), std::move(row));
             if (f.kind == PlanField::Kind::choice) add_choices(f, others);

@@ -113,7 +113,7 @@ constexpr auto kPaletteWords = std::to_array<PaletteWords>({
     {"timeline.critical_path", "longest path", "critical-path"},
     {"theme.light", "print, bright, white background"},
     {"theme.dark", "night, black background"},
-    {"theme.high_contrast", "accessibility, contrast, projector"},
+    {"theme.high-contrast", "accessibility, contrast, projector"},
     {"view.reduced_motion", "no animation, animations off"},
     {"lesson.choose", "learn, tutorial, teach"},
     {"lesson.20-tasks-fit", "quiz, exercises, exercise, practice, homework"},
