@@ -222,6 +222,18 @@ bool any_key_down() {
     return some_key_down();
 }
 
+void set_buttons(const std::array<bool, 3>& down, const std::optional<Vec2>& at, [[maybe_unused]] Vec2 now) {
+    ImGuiIO& io = ImGui::GetIO();
+#if IMGUI_VERSION_NUM < 18700
+    if (at) io.MousePos = {at->x, at->y};
+    std::copy(down.begin(), down.end(), std::begin(io.MouseDown));
+#else
+    if (at) io.AddMousePosEvent(at->x, at->y);
+    for (std::size_t i = 0; i < down.size(); ++i) io.AddMouseButtonEvent(static_cast<int>(i), down[i]);
+    if (at) io.AddMousePosEvent(now.x, now.y);  // taken a frame later
+#endif
+}
+
 bool input_kept_back() {
 #if IMGUI_VERSION_NUM < 18700
     return false;

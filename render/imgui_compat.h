@@ -4,7 +4,9 @@
 
 #include "render/input.h"
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 struct ImDrawList;
@@ -23,6 +25,9 @@ void prepare_synthetic_keys();
 // Comes before NewFrame: a key that went down and up again since the last frame is down for this one, with
 // the modifiers that were held then. Since 1.87 Dear ImGui's own queue does that.
 void hold_quick_keys();
+// Comes between the backend's NewFrame and Dear ImGui's: these buttons of the mouse are down. `at`: where the
+// mouse was when one of them changed, in the backend's coordinates; `now`: where it is.
+void set_buttons(const std::array<bool, 3>& down, const std::optional<Vec2>& at, Vec2 now);
 [[nodiscard]] bool any_key_down();
 // Returns true if the current context keeps input back for the next frames: since 1.87 it takes a press and
 // its release one frame after the other.

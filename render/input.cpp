@@ -19,9 +19,10 @@ constexpr int kRelease = 0, kControl = 2, kAlt = 4, kSuper = 8;
 // A field that never opens does not hold the keyboard for ever.
 constexpr std::size_t kMostHeld = 4096;
 
-enum class Sort { passes, writes, modifier, command };
+enum class Sort { passes, writes, modifier, command, button };
 
 Sort sort_of(const KeyQueue::Event& e) {
+    if (e.button >= 0) return Sort::button;
     if (e.letter) return Sort::writes;
     if (e.action == kRelease || e.key == kLeftShift || e.key == kRightShift) return Sort::passes;
     if (e.key > kRightShift - 4 && e.key <= kLastModifier) return Sort::modifier;
@@ -36,6 +37,10 @@ std::vector<KeyQueue::Event> KeyQueue::next_frame(bool field_opens) {
     std::size_t n = 0;
     for (; n < events_.size(); ++n) {
         const Sort sort = sort_of(events_[n]);
+        if (sort == Sort::button) {  // it has a frame of its own, once a field that opens has what was typed
+            if (n == 0 && (!field_opens || events_.size() >= kMostHeld)) n = 1;
+            break;
+        }
         if (sort == Sort::writes && commanded) break;
         if (sort == Sort::modifier && (wrote || commanded)) break;
         if (sort == Sort::command && (wrote || commanded)) break;

@@ -46,17 +46,21 @@ struct SyntheticInput {
 [[nodiscard]] bool text_field_active();
 void leave_text_field();  // the keyboard is free again
 
-// Keys and letters wait here in the order in which they came. A slow frame has many of them; Dear ImGui takes
-// the letters of a frame as one text and its keys as one set. So a frame gets as many as it can tell apart:
-// letters, or one key that is a command, never letters and then Tab.
+// Keys, letters and clicks wait here in the order in which they came. A slow frame has many of them; Dear
+// ImGui takes the letters of a frame as one text and its keys as one set. So a frame gets as many as it can
+// tell apart: letters, or one key that is a command, or one press or release of a button; never letters and
+// then Tab, and no click before the keys that were typed before it.
 
 class KeyQueue {
   public:
-    // A key went down (press: first, or repeated), or up; or a letter came. Codes and modifiers are GLFW's.
+    // A key or a button of the mouse went down (press: first, or repeated), or up; or a letter came. Codes
+    // and modifiers are GLFW's.
     struct Event {
         bool letter = false;
         unsigned character = 0;  // of a letter, Unicode
         int key = -1, scancode = 0, action = 0, modifiers = 0;
+        int button = -1;  // of the mouse; < 0: a key or a letter
+        Vec2 mouse{};     // where it was then
     };
     void add(const Event& event) { events_.push_back(event); }
     // Returns the events of the next frame, removed from the queue. `field_opens` says that a text field is

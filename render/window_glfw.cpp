@@ -11,6 +11,7 @@
 #include <functional>
 #include <imgui.h>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -346,6 +347,8 @@ struct Window::Impl {
     GLFWwindow* window = nullptr;
     std::unique_ptr<FrameContext> frame;
     KeyQueue keys;
+    std::array<bool, 3> held{};      // buttons of the mouse, as frames know them
+    std::optional<Vec2> clicked_at;  // in this frame a button went down or up here, in window coordinates
     std::vector<std::filesystem::path> dropped;
     std::atomic<bool> woken = false;
     bool had_input = true;  // since the last frame; also where the system asks for a redraw
@@ -395,6 +398,15 @@ struct Window::Impl {
             note_input(w);
             of(w).keys.add({.letter = true, .character = character});
         });
+        glfwSetMouseButtonCallback(window, [](GLFWwindow* w, int button, int action, int mods) {
+            note_input(w);
+            double x = 0, y = 0;
+            glfwGetCursorPos(w, &x, &y);
+            of(w).keys.add({.action = action,
+                            .modifiers = mods,
+                            .button = button,
+                            .mouse = {static_cast<float>(x), static_cast<float>(y)}});
+        });
     }
     ~Impl() {
         frame->make_current();
@@ -409,7 +421,14 @@ struct Window::Impl {
     static void note_input(GLFWwindow* w) { of(w).had_input = true; }
 
     void give_keys() {
+        clicked_at.reset();
         for (const KeyQueue::Event& e : keys.next_frame(text_expected())) {
+            if (e.button >= 0) {
+                if (static_cast<std::size_t>(e.button) >= held.size()) continue;
+                held[static_cast<std::size_t>(e.button)] = e.action == GLFW_PRESS;
+                clicked_at = e.mouse;
+                continue;
+            }
             if (e.letter) {
                 ImGui_ImplGlfw_CharCallback(window, e.character);
                 continue;
@@ -420,6 +439,13 @@ struct Window::Impl {
                      (e.modifiers & GLFW_MOD_SHIFT) != 0, (e.modifiers & GLFW_MOD_ALT) != 0});
             ImGui_ImplGlfw_KeyCallback(window, e.key, e.scancode, e.action, e.modifiers);
         }
+    }
+
+    // A click waits for the keys that were typed before it; the backend's own answer would not.
+    void give_buttons() const {
+        double x = 0, y = 0;
+        glfwGetCursorPos(window, &x, &y);
+        set_buttons(held, clicked_at, {static_cast<float>(x), static_cast<float>(y)});
     }
 
     // The backend reports window coordinates, which differ from pixels where the platform scales (macOS).
@@ -465,6 +491,7 @@ WindowEvents Window::frame(float user_scale, const std::function<void(const Fram
     context.set_scale(drawn_scale(impl_->window, user_scale));
     impl_->give_keys();
     ImGui_ImplGlfw_NewFrame();
+    impl_->give_buttons();
     impl_->use_pixels(width, height);
     show_frame(impl_->window, context, glfwGetTime(), width, height, draw);
     events.had_input = events.had_input || input_kept_back() || !impl_->keys.empty();

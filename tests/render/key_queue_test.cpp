@@ -5,6 +5,7 @@
 #include <string>
 
 using pentamesh::KeyQueue;
+using pentamesh::Vec2;
 
 namespace {
 
@@ -24,8 +25,10 @@ std::string said(const std::vector<KeyQueue::Event>& events) {
     std::string out;
     for (const KeyQueue::Event& e : events) {
         if (e.letter) out += static_cast<char>(e.character);
-        if (!e.letter && e.action == 1 && e.key > 255) out += "<" + std::to_string(e.key) + ">";
-        if (!e.letter && e.action == 1 && e.modifiers == kWithControl)
+        if (e.button >= 0) out += e.action == 1 ? "[down]" : "[up]";
+        if (!e.letter && e.button < 0 && e.action == 1 && e.key > 255)
+            out += "<" + std::to_string(e.key) + ">";
+        if (!e.letter && e.button < 0 && e.action == 1 && e.modifiers == kWithControl)
             out += "^" + std::string(1, static_cast<char>(e.key));
     }
     return out;
@@ -70,4 +73,35 @@ TEST_CASE("a chord is one frame's, and letters after it are the next one's") {
     CHECK(said(keys.next_frame(false)) == "<341>^S<340>");
     CHECK(said(keys.next_frame(false)) == "Bc");
     CHECK(keys.empty());
+}
+
+TEST_CASE("a click comes after what was typed before it, and before what was typed after it") {
+    KeyQueue keys;
+    type(keys, "50");
+    tap(keys, kTab);
+    type(keys, "2");
+    keys.add({.action = 1, .button = 0, .mouse = {7, 9}});
+    keys.add({.action = 0, .button = 0, .mouse = {7, 9}});
+    type(keys, "x");
+    std::vector<std::string> frames;
+    // After the Tab a field opens for some frames: neither Tab nor click may come before it has its letters.
+    frames.push_back(said(keys.next_frame(false)));
+    frames.push_back(said(keys.next_frame(false)));
+    frames.push_back(said(keys.next_frame(true)));
+    frames.push_back(said(keys.next_frame(true)));
+    while (!keys.empty()) frames.push_back(said(keys.next_frame(false)));
+    CHECK(frames == std::vector<std::string>{"50", "<258>", "2", "", "[down]", "[up]", "x"});
+}
+
+TEST_CASE("a click without keys before it is not late, and a press and its release have a frame each") {
+    KeyQueue keys;
+    keys.add({.action = 1, .button = 0, .mouse = {7, 9}});
+    keys.add({.action = 0, .button = 0, .mouse = {8, 9}});
+    const auto first = keys.next_frame(false), second = keys.next_frame(false);
+    REQUIRE(first.size() == 1);
+    REQUIRE(second.size() == 1);
+    CHECK(first[0].action == 1);
+    CHECK(first[0].mouse == Vec2{7, 9});
+    CHECK(second[0].action == 0);
+    CHECK(second[0].mouse == Vec2{8, 9});
 }

@@ -73,7 +73,7 @@ TEST_CASE("a dense model of her own on 512 H200 is typed in without a file") {
 }
 
 TEST_CASE(
-    "a mixture of experts is switched on, sized and put back, and what is wrong is said below the field") {
+    "a mixture of experts is switched on, sized and put back, and what is wrong is said beside the field") {
     Driver d("llama-3-70b-3d");
     d.press(kAllFields);
     press_field(d, "/model/moe", 1);
@@ -94,6 +94,47 @@ TEST_CASE(
     CHECK(d.plan().model.layers == 48);
     REQUIRE(d.click("editor.back", id_of("/model/layers")));
     CHECK(d.plan().model.layers == 80);
+}
+
+TEST_CASE("each refused entry keeps its text and its words until it is right or left, and nothing moves") {
+    Driver d("llama-3-70b-3d");
+    d.press(kAllFields);
+    const Plan before = d.plan();
+    REQUIRE(d.click("editor.section", page_of(d, "/model/layers")));
+    const auto place = [&](std::string_view name, std::uint64_t index = 0) {
+        const auto r = d.shell.ui_state().rect_of(name, index);
+        REQUIRE(r);
+        return *r;
+    };
+    const Rect vocab = place("editor/model/vocab"), sections = place("editor.section", 0);
+    for (const auto& [field, text] : {std::pair{"/model/layers", "-1"},
+                                      {"/model/hidden", "abc"},
+                                      {"/model/heads", "1e99"},
+                                      {"/model/kv_heads", "12.5"}})
+        type_field(d, field, text);
+    CHECK(d.plan() == before);
+    for (const char* text : {"-1", "abc", "1e99", "12.5"}) {
+        CAPTURE(text);
+        CHECK(says_just(d, text));
+    }
+    CHECK(says(d, "It stays 80"));
+    CHECK(says(d, "It stays 8192"));
+    CHECK(place("editor/model/vocab") == vocab);
+    CHECK(place("editor.section", 0) == sections);
+    // One is mended, one is left with Escape; the other two stay.
+    type_field(d, "/model/layers", "40");
+    CHECK(d.plan().model.layers == 40);
+    press_field(d, "/model/hidden");
+    d.press({Key::escape});
+    CHECK_FALSE(says_just(d, "-1"));
+    CHECK_FALSE(says_just(d, "abc"));
+    CHECK(says_just(d, "1e99"));
+    CHECK(says_just(d, "12.5"));
+    // A plan that became impossible says so above, in room that was kept for it.
+    type_field(d, "/model/heads", "63");
+    CHECK_FALSE(d.shell.evaluation().valid);
+    CHECK(place("editor/model/vocab") == vocab);
+    CHECK(place("editor.section", 0) == sections);
 }
 
 TEST_CASE("each field of a plan has a control that can be pressed in the window") {

@@ -41,9 +41,10 @@ constexpr std::array<Excused, 11> kExcused{{
 // Returns one name for names that are made of data: "layout.tp.plus" and "layout.cp.plus" are
 // "layout.*.plus".
 std::string kind_of(std::string_view name) {
-    static constexpr std::array<std::string_view, 12> kFamilies{
-        "constants.", "glossary.entry.", "layout.",  "map.name.", "term.",  // widgets
-        "order.",     "lesson.0",        "lesson.1", "preset.",   "theme.", "mesh.color.", "mesh.second."};
+    static constexpr std::array<std::string_view, 14> kFamilies{
+        "constants.",  "glossary.entry.", "layout.",  "map.name.", "term.",  // widgets
+        "order.",      "lesson.0",        "lesson.1", "preset.",   "theme.",
+        "mesh.color.", "mesh.second.",    "page.",    "word."};
     static constexpr std::array<std::string_view, 4> kParts{".minus", ".plus", ".toggle", ".badge"};
     if (name.ends_with(".across")) return "*.across";
     for (const std::string_view family : kFamilies) {

@@ -192,6 +192,34 @@ TEST_CASE("what is no run says what it is, and what is a run is not taken for se
     CHECK(d.shell.screen().run == nullptr);
 }
 
+TEST_CASE(
+    "the folder of a run is opened by its path: Enter and the button do the same, with a / or without") {
+    const test::Folder folder;
+    for (const bool slash : {false, true})
+        for (const bool button : {false, true}) {
+            CAPTURE(slash);
+            CAPTURE(button);
+            Driver d("llama-3-8b-fsdp", {1600, 900}, 1, folder.path / "config", folder.path);
+            run_command(d, "hang");
+            REQUIRE(d.shell.dialog() == DialogKind::run);
+            d.press({.key = Key::a, .ctrl = true});
+            d.type((kGolden / "runs" / "gpu_error_1st").string() + (slash ? "/" : ""));
+            if (button)
+                REQUIRE(d.click("dialog.ok"));
+            else
+                d.press({Key::enter});
+            d.until([&] { return !d.shell.works_beside() && d.shell.screen().run != nullptr; });
+            CHECK(d.shell.dialog() == DialogKind::none);
+            CHECK(d.shell.screen().run->name == "gpu_error_1st");
+        }
+    // The button says of a folder that only a file serves, if that is so.
+    Driver d("llama-3-8b-fsdp", {1600, 900}, 1, folder.path / "config", folder.path);
+    run_command(d, "open…");
+    REQUIRE(d.shell.dialog() == DialogKind::open);
+    REQUIRE(d.click("dialog.ok"));
+    CHECK(d.shell.dialog_error().find("folder") != std::string::npos);
+}
+
 TEST_CASE("reading can be cancelled, and the window goes on") {
     const test::Folder folder;
     // A trace that takes a while: the events repeat.

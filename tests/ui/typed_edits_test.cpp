@@ -1,5 +1,5 @@
 // Tests that the search of commands sets factors and fields.
-#include "app/ui/shell/commands.h"
+#include "app/ui/shell/palette.h"
 #include "core/io/plan_json.h"
 #include "core/pipeline/follow.h"
 #include "core/plan/edits.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <utility>
 
 namespace pentamesh::ui {
@@ -52,11 +53,12 @@ std::vector<std::size_t> shown_of(const std::vector<MenuItem>& items, std::strin
 struct Menu {
     Ui& ui;
     std::string_view name;
-    const std::vector<MenuItem>& items;
+    std::vector<MenuItem> items;
     MenuState& state;
     std::vector<std::size_t> shown;
     bool with_filter;
     int most_rows;
+    bool finds = false;  // all items are shown: they were found for the typed text
 
     // A line separates items only in their own order.
     [[nodiscard]] float gap_before(const MenuItem& item) const {
@@ -77,6 +79,7 @@ struct Menu {
         const Vec2 screen = ui.frame().size;
         float w = min_width, h = 2 * kPad + (with_filter ? kField : 0);
         for (const MenuItem& item : items) {
+            if (finds) break;  // it keeps its width while one types
             const float right = item.right.empty() ? 0 : c.text_width(item.right, ui.small()) + 24;
             const float around = 48 + (item.inner ? kInner : 0);
             w = std::max(w, c.text_width(item.label, ui.style()) + right + around);
@@ -191,6 +194,49 @@ struct Menu {
             if (pick_row(next_row(foot, items[shown[k]]), k)) picked = static_cast<int>(shown[k]);
         return picked;
     }
+
+    // Draws all of it; `refill` finds the items again once the typed text has changed.
+    MenuResult draw(Rect anchor, float min_width, const std::function<void()>& refill) {
+        const Rect place = box(anchor, min_width);
+        const auto layer = ui.open_layer(name, place);
+        MenuResult result;
+        result.closed = !layer.stays();
+        Rect room = place.inset(kPad);
+        bool entered = false;
+        if (with_filter) {
+            bool changed = false;
+            entered = ui.text_field(std::string(name) + ".filter", room.cut_top(26), state.filter,
+                                    "type to narrow", state.fresh, &changed);
+            room.cut_top(6);
+            if (changed) state.cursor = 0, state.scroll = {};
+            if (changed) refill();  // fast typing has Enter in the same frame
+        }
+        // The key that opened the menu chooses nothing in it.
+        const bool fresh = std::exchange(state.fresh, false);
+        const bool moved = !fresh && move_cursor();
+        if (!with_filter && !fresh && pressed({Key::enter})) entered = true;
+        if (entered && has_match()) {
+            const int last = static_cast<int>(shown.size()) - 1;
+            const std::size_t i = shown[static_cast<std::size_t>(std::clamp(state.cursor, 0, last))];
+            if (items[i].enabled) result.picked = static_cast<int>(i);
+        }
+        if (!with_filter && !fresh) {
+            const bool right = pressed({Key::right}, true), left = pressed({Key::left}, true);
+            const int turned = turned_fold(right, left);
+            if (turned >= 0)
+                result.picked = turned;
+            else
+                result.beside = right ? 1 : left ? -1 : 0;
+        }
+        if (const int picked = draw_list(room, moved); picked >= 0) result.picked = picked;
+        return result;
+    }
+    // Returns false where only items that stay are left, and none of them was chosen or typed.
+    [[nodiscard]] bool has_match() const {
+        if (shown.empty()) return false;
+        return finds || !items[shown.front()].stays || state.cursor > 0
+               || !matching(items, state.filter).empty();
+    }
 };
 
 }  // namespace
@@ -198,40 +244,19 @@ struct Menu {
 MenuResult draw_menu(Ui& ui, std::string_view name, Rect anchor, const std::vector<MenuItem>& items,
                      MenuState& state, bool with_filter, float min_width, int most_rows) {
     Menu menu{ui, name, items, state, shown_of(items, state.filter), with_filter, most_rows};
-    const Rect box = menu.box(anchor, min_width);
-    const auto layer = ui.open_layer(name, box);
-    MenuResult result;
-    result.closed = !layer.stays();
-    Rect room = box.inset(kPad);
-    bool entered = false;
-    if (with_filter) {
-        bool changed = false;
-        entered = ui.text_field(std::string(name) + ".filter", room.cut_top(26), state.filter,
-                                "type to narrow", state.fresh, &changed);
-        room.cut_top(6);
-        if (changed) state.cursor = 0, state.scroll = {};
-    }
-    // The key that opened the menu chooses nothing in it.
-    const bool fresh = std::exchange(state.fresh, false);
-    const bool moved = !fresh && menu.move_cursor();
-    if (!with_filter && !fresh && pressed({Key::enter})) entered = true;
-    const bool none = !menu.shown.empty() && items[menu.shown.front()].stays && state.cursor <= 0
-                      && matching(items, state.filter).empty();
-    if (entered && !menu.shown.empty() && !none) {
-        const int last = static_cast<int>(menu.shown.size()) - 1;
-        const std::size_t i = menu.shown[std::clamp(state.cursor, 0, last)];
-        if (items[i].enabled) result.picked = static_cast<int>(i);
-    }
-    if (!with_filter && !fresh) {
-        const bool right = pressed({Key::right}, true), left = pressed({Key::left}, true);
-        const int turned = menu.turned_fold(right, left);
-        if (turned >= 0)
-            result.picked = turned;
-        else
-            result.beside = right ? 1 : left ? -1 : 0;
-    }
-    if (const int picked = menu.draw_list(room, moved); picked >= 0) result.picked = picked;
-    return result;
+    return menu.draw(anchor, min_width, [&] { menu.shown = shown_of(items, state.filter); });
+}
+
+MenuResult draw_found_menu(Ui& ui, std::string_view name, Rect anchor, const FindItems& find,
+                           MenuState& state, float width, int most_rows) {
+    Menu menu{ui, name, {}, state, {}, true, most_rows, true};
+    const auto refill = [&] {
+        menu.items = find(state.filter);
+        menu.shown.resize(menu.items.size());
+        std::iota(menu.shown.begin(), menu.shown.end(), std::size_t{0});
+    };
+    refill();
+    return menu.draw(anchor, width, refill);
 }
 
 }  // namespace pentamesh::ui

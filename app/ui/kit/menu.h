@@ -4,6 +4,7 @@
 #include "app/ui/kit/data_table.h"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,11 @@ struct MenuState {
 // rest scrolls; 0: it is as high as the window has room.
 MenuResult draw_menu(Ui& ui, std::string_view name, Rect anchor, const std::vector<MenuItem>& items,
                      MenuState& state, bool with_filter, float min_width = 200, int most_rows = 0);
+// Draws a list with a text field on top, whose items `find` returns for the typed text, in their order. It is
+// called whenever the text has changed: `picked` is an index into the last items that it returned.
+using FindItems = std::function<std::vector<MenuItem>(const std::string& typed)>;
+MenuResult draw_found_menu(Ui& ui, std::string_view name, Rect anchor, const FindItems& find,
+                           MenuState& state, float width, int most_rows);
 // Returns the items that a filter leaves (match.h), best match first, those that match equally in their
 // order; all where it is empty. Where one of them has the typed text together, items with only scattered
 // letters are dropped.

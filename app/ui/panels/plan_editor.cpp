@@ -90,12 +90,11 @@ std::optional<PlanEdit> try_value(const Scene& scene, const PlanField& f, std::s
                                   PlanEditorState& state) {
     try {
         Plan plan = with_field(scene.plan, f.pointer, typed, scene.presets);
-        state.refused.clear();
+        state.refused.erase(f.pointer);
         if (plan == scene.plan) return std::nullopt;
         return edit_of(std::move(plan), f, typed);
     } catch (const Error& e) {
-        state.refused = f.pointer;
-        state.refusal = e.message();
+        state.refused[f.pointer] = {is_typed(f) ? std::string(typed) : std::string(), e.message()};
         return std::nullopt;
     }
 }
@@ -103,13 +102,33 @@ std::optional<PlanEdit> try_value(const Scene& scene, const PlanField& f, std::s
 std::optional<PlanEdit> try_back(const Scene& scene, const PlanField& f, PlanEditorState& state) {
     try {
         Plan plan = with_preset_field(scene.plan, f.pointer, scene.presets);
-        state.refused.clear();
+        state.refused.erase(f.pointer);
         return edit_of(std::move(plan), f, f.preset_value);
     } catch (const Error& e) {
-        state.refused = f.pointer;
-        state.refusal = e.message();
+        state.refused[f.pointer] = {std::string(), e.message()};
         return std::nullopt;
     }
+}
+
+// Writes words in two lines at most: what follows is cut, and said on hover. Nothing around them moves.
+void put_two_lines(Ui& ui, Rect room, std::string_view words, const TextStyle& style, float line) {
+    const Canvas& c = ui.canvas();
+    std::string shown(words);
+    bool cut = false;
+    while (!shown.empty() && c.paragraph_height(room.w, shown + (cut ? "…" : ""), style, line) > 2 * line) {
+        const auto blank = shown.find_last_of(' ');
+        shown.resize(blank == std::string::npos ? 0 : blank);
+        cut = true;
+    }
+    if (cut) shown += "…";
+    ui.canvas().paragraph(room, shown, style, line);
+    if (cut && ui.hovers(room)) ui.tooltip(std::string(words));
+}
+
+TextStyle refusing(Ui& ui) {
+    TextStyle bad = ui.small();
+    bad.color = ui.theme().bad;
+    return bad;
 }
 
 // Draws a box with the value; a click or a letter types into it. Enter takes the typed text, and so does
@@ -117,26 +136,35 @@ std::optional<PlanEdit> try_back(const Scene& scene, const PlanField& f, PlanEdi
 std::optional<PlanEdit> value_box(Ui& ui, Rect box, const Scene& scene, const PlanField& f,
                                   PlanEditorState& state) {
     Canvas& c = ui.canvas();
+    const auto refused = state.refused.find(f.pointer);
+    const bool wrong = refused != state.refused.end();
     if (state.editing == f.pointer) {
         const bool fresh = std::exchange(state.edit_fresh, false);
         const Ui::Typing typing = ui.typed_value("editor.edit", box, state.edit_text, fresh);
+        if (wrong) c.frame(box, ui.theme().bad, 1.5f, 6);
         if (typing == Ui::Typing::goes_on) return std::nullopt;
         state.editing.clear();
-        return typing == Ui::Typing::dropped ? std::nullopt : try_value(scene, f, state.edit_text, state);
+        if (typing == Ui::Typing::taken) return try_value(scene, f, state.edit_text, state);
+        state.refused.erase(f.pointer);
+        return std::nullopt;
     }
     const Hit hit = ui.value_area("editor" + f.pointer, box);
     c.rect(box, ui.theme().raised, 6);
-    c.frame(box, hit.hovered ? ui.theme().secondary : ui.theme().hairline, 1, 6);
+    const Color edge = hit.hovered ? ui.theme().secondary : ui.theme().hairline;
+    c.frame(box, wrong ? ui.theme().bad : edge, wrong ? 1.5f : 1, 6);
     if (hit.focused) ui.focus_ring(box, 6);
-    const bool stands = is_set(f);
-    const std::string shown = stands ? f.value : f.unset.empty() ? "—" : f.unset;
+    const bool typed = wrong && !refused->second.text.empty();
+    const bool stands = typed || is_set(f);
+    const std::string shown = typed             ? refused->second.text
+                              : stands          ? f.value
+                              : f.unset.empty() ? "—"
+                                                : f.unset;
     if (c.text_in(box.inset(10, 0), shown, ui.style(13, stands ? Tone::text : Tone::faint)) && hit.hovered)
         ui.tooltip(f.name + "\n" + shown);
     if (hit.clicked) {
         state.editing = f.pointer;
-        state.edit_text = f.value;
+        state.edit_text = typed ? refused->second.text : f.value;
         state.edit_fresh = true;
-        state.refused.clear();
     }
     return std::nullopt;
 }
@@ -185,7 +213,14 @@ std::optional<PlanEdit> field_row(Ui& ui, Rect& room, const Scene& scene, const 
     const Rect box = row.cut_left(std::min(kBoxWidth, row.w)).inset(0, 2);
     std::optional<PlanEdit> edit = control(ui, box, scene, f, state);
     row.cut_left(12);
-    if (changed && row.w > 60) {
+    if (const auto refused = state.refused.find(f.pointer); refused != state.refused.end()) {
+        constexpr float kSmallLine = 14;
+        const std::string now = f.value.empty() || !is_typed(f) ? "" : "It stays " + f.value + ": ";
+        const std::string words = now + refused->second.why;
+        if (row.w > 60)
+            put_two_lines(ui, {row.x, row.y + 1, row.w, kFieldRow}, words, refusing(ui), kSmallLine);
+        if (ui.hovers(box)) ui.tooltip(words);
+    } else if (changed && row.w > 60) {
         const Rect place{row.x, row.center().y - 9, row.w, 18};
         if (f.preset_lacks) {
             ui.label(place, "not in the preset", ui.small(Tone::faint));
@@ -196,11 +231,6 @@ std::optional<PlanEdit> field_row(Ui& ui, Rect& room, const Scene& scene, const 
             if (ui.link("editor.back", place.min(), back, id_of(f.pointer))) edit = try_back(scene, f, state);
         }
     }
-    if (state.refused == f.pointer) {
-        TextStyle bad = ui.small();
-        bad.color = ui.theme().bad;
-        put_paragraph(ui, room, state.refusal, bad, 16, kFieldGap);
-    }
     return edit;
 }
 
@@ -208,8 +238,11 @@ std::optional<PlanEdit> tier_buttons(Ui& ui, Rect& room, const Scene& scene, Pla
     Rect row = room.cut_top(kFieldRow);
     room.cut_top(kFieldGap);
     const Cluster& cluster = scene.plan.cluster;
+    const auto forget = [&] {  // the tiers' fields are others now
+        std::erase_if(state.refused, [](const auto& r) { return r.first.starts_with("/cluster/tiers/"); });
+    };
     const auto changed = [&](Cluster to, const char* what) {
-        state.refused.clear();
+        forget();
         return PlanEdit{with_tiers(scene.plan, std::move(to.tiers)), what, ""};
     };
     std::optional<PlanEdit> edit;
@@ -240,7 +273,7 @@ std::optional<PlanEdit> tier_buttons(Ui& ui, Rect& room, const Scene& scene, Pla
     if (!source.preset.empty() && stated
         && ui.button("editor.tier.back", row.cut_left(std::min(200.0f, row.w)).inset(0, 2),
                      "Back to the preset's tiers")) {
-        state.refused.clear();
+        forget();
         edit = PlanEdit{with_preset_field(scene.plan, "/cluster/tiers", scene.presets), "the preset's tiers",
                         ""};
     }
@@ -351,8 +384,10 @@ std::optional<PlanEdit> draw_fields(Ui& ui, Rect& room, const Scene& scene,
     for (const PlanField& f : fields) {
         if (f.topic != state.section) continue;
         if (f.heading != heading) ui.section(room.cut_top(kHeadingRow), heading = f.heading);
-        if (std::exchange(first, false))
+        if (first && (state.wanted.empty() || state.wanted == f.pointer)) {
+            first = false;
             ui.give_keyboard("editor" + f.pointer, is_switch(f) && f.value == "on" ? 1 : 0, is_typed(f));
+        }
         if (auto e = field_row(ui, room, scene, f, state)) edit = std::move(e);
     }
     return edit;
@@ -362,28 +397,25 @@ bool is_model(FieldTopic s) {
     return s <= FieldTopic::other_model;
 }
 
-// The line about the model needs no layout. Below it stands the reason why there are no other figures. The
-// fields keep their place with or without a reason.
+// The line about the model needs no layout. Below it stands the reason why there are no other figures. Each
+// has room for two lines in any case, so that nothing below moves while one types.
 void draw_counts(Ui& ui, Rect& room, const Scene& scene, PlanEditorState& state, std::uint64_t revision) {
     constexpr float kLine = 16;
-    Rect said = room;
-    const bool model = is_model(state.section);
-    if (model) {
+    if (is_model(state.section)) {
         const std::string& typed = state.edit_text;
         const std::optional<Plan>& tried =
             state.tried.get({revision, state.editing + "=" + (state.editing.empty() ? "" : typed)}, [&] {
                 return state.editing.empty() ? std::nullopt
                                              : plan_as_typed(scene.plan, state.editing, typed, scene.presets);
             });
-        put_paragraph(ui, said, model_line(tried ? *tried : scene.plan), ui.small(), kLine);
+        put_two_lines(ui, room.cut_top(2 * kLine), model_line(tried ? *tried : scene.plan), ui.small(),
+                      kLine);
     }
-    if (!scene.evaluation.valid) {
-        TextStyle bad = ui.small();
-        bad.color = ui.theme().bad;
-        const std::string why = "No other figures: " + first_error(scene.evaluation.problems);
-        put_paragraph(ui, said, why, bad, kLine);
-    }
-    room.cut_top(std::max((model ? 3 : 2) * kLine, said.y - room.y) + 8);
+    const Rect reason = room.cut_top(2 * kLine);
+    if (!scene.evaluation.valid)
+        put_two_lines(ui, reason, "No other figures: " + first_error(scene.evaluation.problems), refusing(ui),
+                      kLine);
+    room.cut_top(8);
 }
 
 }  // namespace

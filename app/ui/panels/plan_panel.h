@@ -19,6 +19,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,18 +35,25 @@ struct PlanEditorState {
     ScrollState scroll;
     std::string editing, edit_text;  // pointer of the field that is typed
     bool edit_fresh = false;
-    std::string refused, refusal;  // the field whose last value was refused, and why
-    std::string choosing;          // pointer of the field whose choices are open
+    std::string wanted;  // pointer of the field that gets the keyboard first; empty: the first field
+    // Fields whose last value was refused, by pointer, until they get a value that is right or are left with
+    // Escape.
+    struct Refused {
+        std::string text, why;
+    };
+    std::map<std::string, Refused, std::less<>> refused;
+    std::string choosing;  // pointer of the field whose choices are open
     Rect choices_anchor;
     MenuState choices;
     Kept<std::vector<PlanField>> fields;  // by revision
     // Holds the plan with the text being typed, by revision and text; nullopt where that is no value yet.
     Kept<std::optional<Plan>, std::pair<std::uint64_t, std::string>> tried;
 
-    void open_at(FieldTopic at) {
+    void open_at(FieldTopic at, std::string field = {}) {
         *this = {};
         open = fresh = true;
         section = at;
+        wanted = std::move(field);
     }
 };
 [[nodiscard]] Effects draw_plan_editor(Ui& ui, const Scene& scene, PlanEditorState& state,

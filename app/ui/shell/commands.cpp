@@ -9,11 +9,8 @@
 #include "app/ui/views/table.h"
 #include "app/ui/views/timeline/timeline_parts.h"
 #include "core/base/files.h"
-#include "core/base/number.h"
 #include "core/base/text.h"
-#include "core/io/plan_json.h"
 #include "core/mesh/places.h"
-#include "core/pipeline/follow.h"
 #include "core/pipeline/schedules/schedule.h"
 #include "core/plan/edits.h"
 #include "core/plan/names.h"
@@ -21,7 +18,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -32,6 +28,7 @@ void Shell::make_commands() {
     make_edit_commands();
     make_layout_commands();
     make_view_commands();
+    make_page_commands();
     make_mesh_commands();
     make_timeline_commands();
     make_look_commands();
@@ -280,6 +277,12 @@ void Shell::make_help_commands() {
         glossary_state_.open = glossary_state_.fresh = true;
         glossary_state_.search.clear();
     }));
+    for (const GlossaryEntry& e : window_.glossary.entries)
+        add({.id = "word." + e.id, .title = "Word: " + e.term, .run = [this, id = e.id, term = e.term] {
+                 glossary_state_.open = glossary_state_.fresh = true;
+                 glossary_state_.search = term;
+                 glossary_state_.picked = id;
+             }});
     add(in_menu("Help", "help.menus", "To the menus", {Key::f10}, [this] {
         window_.state.focus = id_of("menu.File");
         window_.state.focus_visible = true;
@@ -370,6 +373,41 @@ void Shell::make_view_commands() {
             window_.full = ViewId::map;
         },
         nullptr, [this] { return window_.views.map.style == MapStyle::own_rows; }));
+}
+
+// Adds each page of each view by its name, and the switch between a view's picture and its table.
+void Shell::make_page_commands() {
+    for (const LessonView& view : lesson_views()) {
+        for (const std::string_view page : view.pages) {
+            const auto is_named = [&](const NamedPage& p) { return p.name == page; };
+            if (std::ranges::any_of(named_pages(), is_named)) continue;  // it has a command of its own
+            std::string title =
+                std::string(view_of(*view_named(view.name)).title) + ", page " + std::string(page);
+            Command c{.id = "page." + std::string(view.name) + "." + as_id(page), .title = title};
+            c.run = [this, name = view.name, page] { static_cast<void>(show_named(name, page)); };
+            if (view.name == "step" && page == kStepPages[StepViewState::kMeasured])
+                c.label = [this, title] { return window_.real_run ? title : std::string(); };
+            add(std::move(c));
+        }
+    }
+    const auto as_data = [this]() -> bool& {
+        return window_.views.as_data[static_cast<std::size_t>(tabled_view())];
+    };
+    add({.id = "view.data",
+         .title = "Show as data",
+         .run =
+             [this, as_data] {
+                 bool& shown = as_data();
+                 shown = !shown;
+                 window_.dirty = window_.state.redraw_all = true;
+             },
+         .enabled = [this] { return !window_.hidden_answer.open; },
+         .checked = [as_data] { return as_data(); },
+         .label =
+             [this, as_data] {
+                 return (as_data() ? "Show as a picture: " : "Show as data: ")
+                        + std::string(view_of(tabled_view()).title);
+             }});
 }
 
 void Shell::show_mesh() {
@@ -517,83 +555,6 @@ void Shell::make_look_commands() {
             window_.host.set_fullscreen(window_.fullscreen);
         },
         [this] { return static_cast<bool>(window_.host.set_fullscreen); }));
-}
-
-namespace {
-
-// Names that people say of a field, instead of its key.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kSaid{
-    {{"batch", "/training/global_batch"},
-     {"sequence", "/training/sequence_length"},
-     {"seq", "/training/sequence_length"},
-     {"micro-batch", "/training/micro_batch"},
-     {"mb", "/training/micro_batch"},
-     {"chunks", "/layout/virtual_stages"},
-     {"vpp", "/layout/virtual_stages"}}};
-
-std::vector<std::string> words_in(std::string_view text) {
-    std::string small(text);
-    for (char& c : small) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    const std::vector<std::string_view> words = split_words(small, " ,=");
-    return {words.begin(), words.end()};
-}
-
-// Returns the pointer of a field of the layout, the training or the cluster; empty where no field is called
-// so.
-std::string pointer_of_name(const Plan& plan, std::string_view name, const Presets& presets) {
-    for (const auto& [said, pointer] : kSaid)
-        if (said == name) return std::string(pointer);
-    const std::vector<PlanField> fields = list_plan_fields(plan, presets);
-    for (const std::string_view group : {"/layout/", "/training/", "/cluster/"})
-        for (const PlanField& f : fields)
-            if (f.kind != PlanField::Kind::group && f.pointer == std::string(group) + std::string(name))
-                return f.pointer;
-    return {};
-}
-
-std::optional<std::int64_t> whole(std::string_view text) {
-    const std::optional<double> n = parse_double(text);
-    if (!n || *n != std::floor(*n) || !(*n >= 1 && *n < 1e9)) return std::nullopt;
-    return static_cast<std::int64_t>(*n);
-}
-
-// Changes one thing and nothing else. Returns its pointer; empty where the name names nothing that a plan
-// has.
-std::string change(Plan& plan, const std::string& name, const std::string& value, const Presets& presets) {
-    if ((parse_name<Axis>(name) || name == "gpus") && !whole(value))
-        throw Error(ErrorKind::usage, "", "", name + " " + value + ": is a whole number from 1 on");
-    const std::string pointer = pointer_of_name(plan, name, presets);
-    if (!pointer.empty()) plan = with_field(plan, pointer, value, presets);
-    return pointer;
-}
-
-}  // namespace
-
-std::optional<TypedEdits> typed_edits(const Plan& plan, std::string_view text, const Presets& presets) {
-    const std::vector<std::string> words = words_in(text);
-    if (words.size() < 2 || words.size() % 2 != 0) return std::nullopt;
-    TypedEdits out{{}, {}, plan};
-    std::vector<std::string> pointers;
-    try {
-        for (std::size_t i = 0; i < words.size(); i += 2) {
-            pointers.push_back(change(out.plan, words[i], words[i + 1], presets));
-            if (pointers.back().empty()) return std::nullopt;
-            out.words += (i > 0 ? ", " : "") + words[i] + " " + words[i + 1];
-        }
-        // One degree of data parallelism is a step of its own: the other one takes the rest.
-        const auto axis = parse_name<Axis>(words.front());
-        const bool is_step = words.size() == 2 && (axis == Axis::dp_shard || axis == Axis::dp_replicate);
-        out.plan = is_step ? with_factor(plan, *axis, factor_of(out.plan.layout, *axis), true)
-                           : follow(plan, out.plan, pointers).plan;
-    } catch (const Error& e) {
-        // Words that are no numbers may be those of a command: "order of Megatron".
-        for (std::size_t i = 1; i < words.size(); i += 2)
-            if (!parse_double(words[i])) return std::nullopt;
-        out.refused = e.message();
-        out.plan = plan;
-        out.words = std::string(text);
-    }
-    return out;
 }
 
 }  // namespace pentamesh::ui

@@ -1,8 +1,6 @@
 // Everything that can be done, in one table: menus, shortcuts, the palette and the F1 sheet all read it.
 #pragma once
 
-#include "core/io/presets.h"
-#include "core/plan/plan.h"
 #include "render/input.h"
 
 #include <functional>
@@ -60,16 +58,5 @@ void put_in_group(std::vector<Command>& commands, std::size_t first, std::string
 
 // Returns the command whose chord was pressed in this frame and that can run; nullptr: none.
 [[nodiscard]] const Command* pressed_command(const std::vector<Command>& commands);
-
-// Holds factors and fields as they are typed into the search of commands: "tp 2 pp 4 zero 1".
-struct TypedEdits {
-    std::string words;    // "tp 2, pp 4, ZeRO 1"
-    std::string refused;  // why the plan cannot be changed so; empty: it can
-    Plan plan;            // changed; as it was where it is refused
-};
-// Returns nullopt where the text is no list of names and values: it then searches commands. Factors take from
-// data parallelism, as in the panel; other names are fields of the layout, the training and the cluster.
-[[nodiscard]] std::optional<TypedEdits> typed_edits(const Plan& plan, std::string_view text,
-                                                    const Presets& presets);
 
 }  // namespace pentamesh::ui

@@ -28,6 +28,12 @@ const Dialogs::Row& Dialogs::row_of(DialogKind kind) {
                    .saves = saves,
                    .endings = std::move(endings)};
     };
+    static const auto run = [] {
+        Row row =
+            file("Open a run: one of its dumps or traces, a log, or a folder", "Files of runs", false, {});
+        row.folders = true;
+        return row;
+    };
     // In the order of DialogKind.
     static const std::array<Row, kDialogKinds> rows{{
         {},
@@ -52,7 +58,7 @@ const Dialogs::Row& Dialogs::row_of(DialogKind kind) {
         {.head = "Written", .draw = &Dialogs::draw_written},
         file("Save the handout as", "Handouts", true, {".html", ".pdf"}),
         file("Save the results", "Pictures, and answers to hand in", true, {".png", ".svg", ".pdf", ".json"}),
-        file("Open a run: one of its dumps or traces, a log, or a folder", "Files of runs", false, {}),
+        run(),
         file("Save the settings as", "Settings", true, {".sh", ".py", ".json", ".yaml", ".toml"}),
         {.head = "Keep the changes to this plan?", .draw = &Dialogs::draw_close},
         {.head = "Plans that were not saved",
@@ -266,6 +272,7 @@ void Dialogs::begin_file() {
 
 void Dialogs::ask_here() {
     path_field_.saves = row_of(dialog_.kind).saves;
+    path_field_.folders = row_of(dialog_.kind).folders;
     path_field_.endings = row_of(dialog_.kind).endings;
     path_field_.fence = window_.host.fence;
     path_field_.begin(window_.first_folder(), dialog_.text, window_.host.home);
@@ -327,7 +334,10 @@ bool Dialogs::draw_file(Ui& ui, Rect room, Rect buttons) {
     const bool opens = !row_of(dialog_.kind).saves;
     const char* label = opens ? "Open" : dialog_.confirmed.empty() ? "Save" : "Replace";
     const bool go = dialog_button(ui, buttons, "dialog.ok", label) || picked.go;
-    if (go && !leaf_of_typed(dialog_.text).empty()) window_.later("", [this] { finish_file(); });
+    if (go && (row_of(dialog_.kind).folders || !leaf_of_typed(dialog_.text).empty()))
+        window_.later("", [this] { finish_file(); });
+    else if (go)
+        dialog_.error = "This is a folder: name a file in it.";
     return dialog_button(ui, buttons, "dialog.cancel", "Cancel");
 }
 
@@ -357,7 +367,8 @@ fs::path Dialogs::typed_path() const {
                && std::none_of(row.endings.begin(), row.endings.end(), ends)) {
         text += row.endings.front();
     }
-    return typed_in(text, path_field_.base, window_.host.home);
+    const fs::path path = typed_in(text, path_field_.base, window_.host.home);
+    return row.folders && !path.has_filename() ? path.parent_path() : path;
 }
 
 // Done between frames.

@@ -127,6 +127,7 @@ class Dialogs {
         // Names the files that the dialog asks for; empty: it asks for no file.
         std::string_view files{};
         bool saves = true;
+        bool folders = false;                // a folder serves in the place of a file
         std::vector<std::string> endings{};  // the first is added to a name without any of them
     };
     static const Row& row_of(DialogKind kind);

@@ -194,7 +194,7 @@ struct Asking {
             return enter(f.list.names[static_cast<std::size_t>(f.cursor)]);
         std::error_code ignored;
         const fs::path path = typed_in(typed, f.base, home);
-        if (!typed.empty() && fs::is_directory(path, ignored))
+        if (!typed.empty() && !f.folders && fs::is_directory(path, ignored))
             go_to(path.has_filename() ? path : path.parent_path());
         else
             picked.go = true;

@@ -64,6 +64,7 @@ struct PathField {
     std::filesystem::path fence;       // it stays in here; empty: it goes anywhere
     std::vector<std::string> endings;  // of the files that serve
     bool saves = false;                // the typed name is kept when another folder is gone to
+    bool folders = false;              // a folder serves too: Enter on its path means it
     FolderList list;
     std::pair<std::filesystem::path, bool> listed;  // `list` is of this folder, with hidden names or without
     int cursor = -1;                                // row that Up, Down or a click chose

@@ -1,5 +1,6 @@
 #include "app/ui/shell/menu_bar.h"
 
+#include "app/ui/shell/sheets.h"
 #include "app/ui/shell/shell.h"
 #include "app/ui/views/table.h"
 
@@ -237,37 +238,72 @@ void MenuBar::draw_menus(Ui& ui) {
     if (r.picked >= 0) run(*listed.commands[static_cast<std::size_t>(r.picked)]);
 }
 
-void MenuBar::draw_palette(Ui& ui) {
-    std::vector<MenuItem> items;
-    std::vector<const Command*> shown;
-    // The typed text may be an edit of the plan. Its label has the typed text, so that no command comes
-    // before.
-    const std::string& typed = palette_state_.filter;
-    const std::optional<TypedEdits> edits = typed_edits(window_.document.plan(), typed, window_.presets);
-    if (edits) {
-        const bool can = edits->refused.empty();
-        items.push_back({.label = "Set " + typed,
-                         .detail = can ? edits->words + ", in this plan" : edits->refused,
-                         .enabled = can});
-        shown.push_back(nullptr);
-    }
+// Returns what the typed text finds; a row's command is an index into `listed`.
+std::vector<PaletteRow> MenuBar::find_rows(const std::string& typed,
+                                           std::vector<const Command*>& listed) const {
+    std::vector<PaletteCommand> commands;
+    listed.clear();
     for (const Command& x : commands_) {
-        const std::string label = x.text();
+        std::string label = x.text();
         if (label.empty()) continue;
-        items.push_back({.label = (x.menu.empty() ? "" : x.menu + ": ") + label,
-                         .right = x.chord.key == Key::none ? "" : chord_text(x.chord),
-                         .enabled = x.can_run()});
-        shown.push_back(&x);
+        commands.push_back({.id = x.id,
+                            .label = std::move(label),
+                            .menu = x.menu,
+                            .chord = x.chord.key == Key::none ? "" : chord_text(x.chord),
+                            .enabled = x.can_run()});
+        listed.push_back(&x);
     }
-    const float w = std::min(520.0f, ui.frame().size.x - 32);
+    return find_in_palette({.plan = window_.document.plan(),
+                            .presets = window_.presets,
+                            .glossary = window_.glossary,
+                            .commands = commands,
+                            .shows_values = !window_.hidden_answer.covers(kPlanPlace)},
+                           typed);
+}
+
+void MenuBar::draw_palette(Ui& ui) {
+    std::vector<PaletteRow> rows;
+    std::vector<const Command*> listed;
+    const auto find = [&](const std::string& typed) {
+        rows = find_rows(typed, listed);
+        std::vector<MenuItem> items;
+        for (const PaletteRow& row : rows)
+            items.push_back({.label = row.label,
+                             .right = row.right,
+                             .detail = row.detail,
+                             .enabled = row.enabled,
+                             .checked = row.checked});
+        return items;
+    };
+    const float w = std::min(560.0f, ui.frame().size.x - 32);
     const Rect anchor{(ui.frame().size.x - w) / 2, 40, w, 8};
     constexpr int kMostRows = 12;
-    const MenuResult r = draw_menu(ui, "palette", anchor, items, palette_state_, true, w, kMostRows);
+    const MenuResult r = draw_found_menu(ui, "palette", anchor, find, palette_state_, w, kMostRows);
     if (r.picked >= 0 || r.closed) palette_ = false;
     if (r.picked < 0) return;
-    if (shown[r.picked] != nullptr) return run(*shown[r.picked]);
-    window_.later("Set " + edits->words, [this, edits = *edits] {
-        window_.document.edit(edits.plan, edits.words);
+    const PaletteRow& row = rows[static_cast<std::size_t>(r.picked)];
+    if (row.does == PaletteRow::Does::command) return run(*listed[row.command]);
+    do_row(row);
+}
+
+void MenuBar::do_row(const PaletteRow& row) {
+    window_.later(row.label, [this, row] {
+        const Plan& plan = window_.document.plan();
+        switch (row.does) {
+        case PaletteRow::Does::typed:
+            if (const auto edits = typed_edits(plan, row.value, window_.presets);
+                edits && edits->refused.empty())
+                window_.edit_plan(edits->plan, edits->words);
+            break;
+        case PaletteRow::Does::value:
+            window_.edit_plan(with_value(plan, row.field, row.value, window_.presets), row.label);
+            break;
+        case PaletteRow::Does::field:
+            if (window_.parts.sheets != nullptr) window_.parts.sheets->open_fields(row.topic, row.field);
+            break;
+        case PaletteRow::Does::rank: window_.selection.pick_rank(row.rank); break;
+        case PaletteRow::Does::command: break;
+        }
         window_.dirty = true;
     });
 }

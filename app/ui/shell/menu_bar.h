@@ -5,6 +5,7 @@
 #include "app/ui/kit/data_table.h"
 #include "app/ui/kit/menu.h"
 #include "app/ui/shell/commands.h"
+#include "app/ui/shell/palette.h"
 #include "app/ui/shell/window.h"
 
 #include <optional>
@@ -55,6 +56,9 @@ class MenuBar {
     [[nodiscard]] Listed list_menu() const;
     void draw_menus(Ui& ui);
     void draw_palette(Ui& ui);
+    [[nodiscard]] std::vector<PaletteRow> find_rows(const std::string& typed,
+                                                    std::vector<const Command*>& listed) const;
+    void do_row(const PaletteRow& row);
     void draw_keys(Ui& ui);
 };
 

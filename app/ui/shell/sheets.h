@@ -62,7 +62,10 @@ class Sheets {
     [[nodiscard]] std::optional<PlanEdit> draw_notes(Ui& ui);
     void close();
 
-    void open_fields(FieldTopic section) { editor_.open_at(section); }
+    // `field` is the pointer of the one that gets the keyboard; empty: the first one.
+    void open_fields(FieldTopic section, std::string field = {}) {
+        editor_.open_at(section, std::move(field));
+    }
     // The plan gets a model to be typed in, and the sheet of its fields opens.
     void begin_new_model();
     void open_stages() { stages_.open_now(); }

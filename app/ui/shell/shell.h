@@ -207,6 +207,7 @@ class Shell {
     void make_export_commands();
     void make_help_commands();
     void make_view_commands();
+    void make_page_commands();
     void make_mesh_commands();
     void show_mesh();  // brings the cells of the mesh into the window
     void make_timeline_commands();
