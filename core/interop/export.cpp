@@ -308,8 +308,16 @@ void refuse_by_rules(ExportDraft& draft, Rule rule, Software software) {
     check_frameworks(rules);
     check_modules(rules);
     check_notices(rules);
-    for (const Problem& p : found)
-        if (p.rule == rule && p.severity == Severity::warning) draft.refuse(p.message);
+    // transformer_config.py, __post_init__, raises for these two modules; the others do nothing there.
+    const bool raises = plan.training.recompute.modules.any_of(
+        RecomputeModules(RecomputeModule::moe_act, RecomputeModule::mla_up_proj));
+    for (const Problem& p : found) {
+        if (p.rule != rule || p.severity != Severity::warning) continue;
+        if (p.code == ProblemCode::recompute_module_missing && !raises)
+            draft.note(p.message);
+        else
+            draft.refuse(p.message);
+    }
 }
 
 void lose_finer_choices(ExportDraft& draft, bool says_ep_comm) {
@@ -345,6 +353,19 @@ void lose_reduction(ExportDraft& draft, GradientReduction theirs) {
     draft.lose("/layout/gradient_reduction", what);
 }
 
+void lose_dropout(ExportDraft& draft, std::string_view who) {
+    if (draft.plan.training.dropout) draft.lose("/training/dropout", "dropout: ", who, " has none");
+}
+
+void lose_recompute(ExportDraft& draft, std::string_view who, bool selective) {
+    const RecomputeChoice& r = draft.plan.training.recompute;
+    const bool whole = r == RecomputeChoice(Recompute::full);
+    if (!r.any() || whole || (selective && r == RecomputeChoice(Recompute::selective))) return;
+    draft.lose("/training/recompute", "recompute ", words_of(r), ": ", who,
+               selective ? " recomputes all layers, operations by a list of its own, or nothing"
+                         : " recomputes all layers or nothing");
+}
+
 void lose_schedule(ExportDraft& draft, std::string_view who) {
     draft.lose("/layout/schedule", who, " has no schedule ", draft.plan.layout.schedule);
 }
@@ -359,7 +380,9 @@ void note_training(ExportDraft& draft, bool types) {
     const Training usual;
     if (t.parameters != usual.parameters || t.gradients != usual.gradients
         || t.optimizer_state != usual.optimizer_state || t.master_weights != usual.master_weights)
-        draft.note("types of parameters, gradients and optimizer states: the framework's own");
+        draft.note("types of state (parameters ", t.parameters, ", gradients ", t.gradients, ", moments ",
+                   t.optimizer_state, ", master copy ", t.master_weights,
+                   "): the framework's own, no setting of this file");
     if (t.optimizer != Optimizer::adamw) draft.note("optimizer ", t.optimizer, ": set it in your own code");
 }
 

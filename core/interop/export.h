@@ -109,6 +109,9 @@ void lose_reduction(ExportDraft& draft, GradientReduction theirs);
 // Returns when that software reduces, with the plan's layout.
 [[nodiscard]] GradientReduction usual_reduction(const Plan& plan, Software software);
 void lose_schedule(ExportDraft& draft, std::string_view who);  // of who is in no table
+void lose_dropout(ExportDraft& draft, std::string_view who);
+// `selective`: it recomputes parts of every layer too, by a policy without settings.
+void lose_recompute(ExportDraft& draft, std::string_view who, bool selective);
 void note_training(ExportDraft& draft,
                    bool types);  // imbalance, stragglers, overlap; `types`: stored types too
 
