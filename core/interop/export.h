@@ -138,6 +138,7 @@ void export_deepspeed(ExportDraft& draft);
 void export_accelerate(ExportDraft& draft);
 void export_nanotron(ExportDraft& draft);
 void export_picotron(ExportDraft& draft);
+void export_maxtext(ExportDraft& draft);
 void export_hf(ExportDraft& draft);
 void export_device_mesh(ExportDraft& draft);
 

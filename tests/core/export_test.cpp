@@ -162,6 +162,16 @@ Plan random_plan(Dice& dice, std::string_view target) {
             {EpComm::alltoall, EpComm::alltoall, EpComm::deepep, EpComm::hybridep, EpComm::allgather});
     }
     if (l.zero == 3 && dice.chance(30)) l.reshard = Reshard::never;
+    if (target == "maxtext" && dice.chance(80)) {  // it has little else
+        l.zero = dice.chance(80) ? 3 : 0;
+        l.reshard = Reshard::by_software;
+        if (p.model.moe) l.etp = l.tp;
+        if (l.pp > 1) {
+            l.schedule = dice.one_of({Schedule::gpipe, Schedule::looped_bfs});
+            l.virtual_stages = l.schedule == Schedule::gpipe ? 1 : 2;
+            l.stage_layers.clear();
+        }
+    }
     p.cluster.gpus = l.tp * l.cp * l.pp * l.dp_shard * *l.dp_replicate;
     Training& t = p.training;
     t = Training();
@@ -227,7 +237,7 @@ bool has_all(const json& set, const std::string& text, std::string_view target) 
 void round_trips(int wanted) {
     unsigned seed = 7;
     for (const std::string_view target :
-         {"megatron", "bridge", "torchtitan", "deepspeed", "accelerate", "nanotron", "picotron"}) {
+         {"megatron", "bridge", "torchtitan", "deepspeed", "accelerate", "nanotron", "picotron", "maxtext"}) {
         const std::string framework(target);
         CAPTURE(framework);
         Dice dice(seed++);
@@ -390,7 +400,7 @@ TEST_CASE("the table of spellings names settings that the importers map to the s
     int rows = 0;
     Dice dice(1);
     for (const std::string_view target :
-         {"megatron", "bridge", "torchtitan", "deepspeed", "accelerate", "nanotron", "picotron"}) {
+         {"megatron", "bridge", "torchtitan", "deepspeed", "accelerate", "nanotron", "picotron", "maxtext"}) {
         const std::string_view framework = target;
         std::set<std::string> seen;
         for (int i = 0; i < 60; ++i) {
@@ -662,7 +672,7 @@ std::string type_difference(const Plan& said, const Plan& read, const Export& ma
 TEST_CASE("types, recipes of fp8 and attention come back from each framework that says them") {
     unsigned seed = 70;
     for (const std::string_view target :
-         {"megatron", "bridge", "torchtitan", "deepspeed", "accelerate", "nanotron", "picotron"}) {
+         {"megatron", "bridge", "torchtitan", "deepspeed", "accelerate", "nanotron", "picotron", "maxtext"}) {
         const std::string framework(target);
         CAPTURE(framework);
         Dice dice(seed++);
