@@ -180,6 +180,10 @@ void put_pipeline(ExportDraft& draft) {
     const std::vector<std::int64_t> layers = chunk_layers(p);
     if (!is_even(layers))
         draft.lose("/layout/stage_layers", "stage_layers: MaxText gives each stage as many layers");
+    // types.py: of DeepSeek's blocks only the layers of experts are pipelined, the dense ones lie before them.
+    if (p.model.moe && p.model.moe->first_dense_layers > 0)
+        draft.lose("/layout/stage_layers",
+                   "stage_layers: MaxText keeps the dense layers of this model out of the pipeline");
     draft.say("num_layers_per_pipeline_stage", layers.empty() ? std::int64_t{1} : layers.front());
     draft.put("/layout/virtual_stages", l.virtual_stages);
     draft.say("num_pipeline_microbatches", microbatches_of(p));

@@ -491,11 +491,11 @@ TEST_CASE("an export lists dropout, types of state and modules of recomputation 
     CHECK(notes("megatron", "layernorm saves nothing"));
     CHECK(export_plan(p, "megatron", presets()).refused.empty());
     const auto kept = [&] {
-        return evaluate(p, {.timeline = false}).memory.stages.front().activations;
+        return evaluate(p, {.timeline = false}).memory.stage.front().activations;
     };
     const auto with = kept();
     p.training.recompute = Recompute::none;
-    CHECK(kept() == near(with));
+    CHECK(kept() == test::near(with));
 }
 
 TEST_CASE("a plan's name cannot break out of the head of a text") {
