@@ -272,6 +272,9 @@ constexpr std::array kCommands{
     Command{"serve", "answers requests, a line of JSON each, until its input ends", add_serve, kProgram,
             "echo '{\"id\": 1, \"command\": \"memory\", \"args\": [\"mesh-8\", \"--json\"]}' | pentamesh "
             "serve\n"},
+    Command{"mcp", "the same answers for assistants: a Model Context Protocol server on its input and output",
+            add_mcp, kProgram,
+            "echo '{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"tools/list\"}' | pentamesh mcp\n"},
     Command{"bench", "engine and frame benchmarks", add_bench, kProgram,
             "pentamesh bench --quick\npentamesh bench --json\n"},
     Command{"help", "the help of a command", add_help, kProgram, "pentamesh help search\n"},

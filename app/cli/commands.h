@@ -162,6 +162,7 @@ void add_mark(Options& app, Context& context);
 void add_bench(Options& app, Context& context);
 void add_sweep(Options& app, Context& context);
 void add_serve(Options& app, Context& context);
+void add_mcp(Options& app, Context& context);
 void add_complete(Options& app, Context& context);
 void add_help(Options& app, Context& context);
 

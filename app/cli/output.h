@@ -12,6 +12,7 @@
 #include "core/mesh/places.h"
 #include "core/runs/measured.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -25,6 +26,13 @@
 #include <vector>
 
 namespace pentamesh::cli {
+
+// Each list of presets, as `presets` and the resources of `mcp` call it.
+inline constexpr std::array<std::pair<const char*, PresetKind>, 4> kPresetLists{
+    {{"models", PresetKind::model},
+     {"gpus", PresetKind::gpu},
+     {"clusters", PresetKind::cluster},
+     {"plans", PresetKind::plan}}};
 
 // Returns the text of a file, or of standard input for "-".
 [[nodiscard]] std::string read_input(const std::string& name);

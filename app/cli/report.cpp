@@ -469,15 +469,10 @@ void add_params(Options& app, Context& context) {
 
 namespace {
 
-constexpr std::array<std::pair<const char*, PresetKind>, 4> kLists{{{"models", PresetKind::model},
-                                                                    {"gpus", PresetKind::gpu},
-                                                                    {"clusters", PresetKind::cluster},
-                                                                    {"plans", PresetKind::plan}}};
-
 int presets(const Context& context, const Forms& forms) {
     Json out = Json::object();
     Document document;
-    for (const auto& [title, kind] : kLists) {
+    for (const auto& [title, kind] : kPresetLists) {
         Section section{title, {}, {{{"id"}, {"name"}}, {}}};
         Json list = Json::array();
         for (const Presets::Entry& e : context.presets.list(kind)) {

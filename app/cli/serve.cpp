@@ -1,5 +1,6 @@
 // `serve` answers requests: each line of standard input is one, each line of standard output an answer
-// (docs/python.md).
+// (docs/serve.md).
+#include "app/cli/serve.h"
 #include "app/cli/commands.h"
 #include "app/cli/output.h"
 #include "app/tables/table.h"
@@ -20,28 +21,46 @@
 #include <utility>
 
 namespace pentamesh::cli {
-namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{64} << 20;  // of a request: as much as a plan file may have
-
-struct Line {
-    std::string text;
-    bool too_long = false;
-};
-
-// Reads up to the next line break; nothing at the end of the input. Of a line that is too long the rest is
-// passed over.
 std::optional<Line> read_line(std::streambuf& in) {
     using Traits = std::streambuf::traits_type;
     Line line;
     int c = in.sbumpc();
     if (Traits::eq_int_type(c, Traits::eof())) return std::nullopt;
     for (; !Traits::eq_int_type(c, Traits::eof()) && c != '\n'; c = in.sbumpc()) {
-        if (line.text.size() == kMostBytes) line.too_long = true;
+        if (line.text.size() == kMostRequestBytes) line.too_long = true;
         if (!line.too_long) line.text += Traits::to_char_type(c);
     }
+    line.blank = !line.too_long && line.text.find_first_not_of(" \t\r") == std::string::npos;
     return line;
 }
+
+namespace {
+
+// Returns what was written to standard error, line by line, without the program's name.
+std::vector<std::string> lines_of(const std::string& messages) {
+    constexpr std::string_view kName = "pentamesh: ";
+    std::vector<std::string> out;
+    for (std::string_view line : split_lines(messages)) {
+        if (line.starts_with(kName)) line.remove_prefix(kName.size());
+        if (!line.empty()) out.push_back(as_utf8(std::string(line)));
+    }
+    return out;
+}
+
+}  // namespace
+
+Ran run_request(Context& context, const std::vector<std::string>& words, const std::string& input) {
+    OwnStreams streams(input);
+    Ran out;
+    out.status = run_words(context, words, false);
+    out.messages = lines_of(streams.messages());
+    out.result = streams.output();
+    out.json = context.json && !out.result.empty() && (out.status == 0 || nlohmann::json::accept(out.result));
+    return out;
+}
+
+namespace {
 
 std::string text_of(const Json& value) {
     return value.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -79,7 +98,8 @@ void read_request(const nlohmann::json& line, Request& out) {
     if (command == line.end() || !command->is_string())
         refuse_request("/command", "must be the name of a command");
     out.words = {command->get<std::string>()};
-    if (out.words.front() == "serve") refuse_request("/command", "serve is running already");
+    if (out.words.front() == "serve" || out.words.front() == "mcp")
+        refuse_request("/command", out.words.front() + " reads lines of its own: serve is running already");
     if (const auto args = line.find("args"); args != line.end()) {
         if (!args->is_array()) refuse_request("/args", "must be a list");
         for (const auto& a : *args) out.words.push_back(word_of(a, out.words.size() - 1));
@@ -104,17 +124,6 @@ std::string on_one_line(const std::string& json) {
     return out;
 }
 
-// Returns what was written to standard error, line by line, without the program's name.
-std::vector<std::string> lines_of(const std::string& messages) {
-    constexpr std::string_view kName = "pentamesh: ";
-    std::vector<std::string> out;
-    for (std::string_view line : split_lines(messages)) {
-        if (line.starts_with(kName)) line.remove_prefix(kName.size());
-        if (!line.empty()) out.push_back(as_utf8(std::string(line)));
-    }
-    return out;
-}
-
 std::string answer_of(const std::string& id, int status, const std::vector<std::string>& messages,
                       const std::string& result) {
     const std::string error = join(messages, "\n");
@@ -125,24 +134,17 @@ std::string answer_of(const std::string& id, int status, const std::vector<std::
 }
 
 std::string answer(Context& context, const Request& request) {
+    const Ran ran = run_request(context, request.words, request.input);
     std::string result;
-    std::vector<std::string> messages;
-    int status = 0;
-    {
-        OwnStreams streams(request.input);
-        status = run_words(context, request.words, false);
-        messages = lines_of(streams.messages());
-        result = streams.output();
-    }
-    const bool json = context.json && !result.empty() && (status == 0 || nlohmann::json::accept(result));
-    if (!result.empty()) result = json ? on_one_line(result) : text_of(as_utf8(result));
-    return answer_of(request.id, status, messages, result);
+    if (!ran.result.empty()) result = ran.json ? on_one_line(ran.result) : text_of(as_utf8(ran.result));
+    return answer_of(request.id, ran.status, ran.messages, result);
 }
 
 std::string answer_line(Context& context, const Line& line) {
     Request request;
     try {
-        if (line.too_long) refuse_request("", sentence("a request has at most ", bytes_text(kMostBytes)));
+        if (line.too_long)
+            refuse_request("", sentence("a request has at most ", bytes_text(kMostRequestBytes)));
         read_request(parse_json(line.text, ""), request);
         return answer(context, request);
     } catch (const Error& e) {
@@ -157,7 +159,7 @@ std::string answer_line(Context& context, const Line& line) {
 int serve(Context& context) {
     std::streambuf& in = *std::cin.rdbuf();
     while (const std::optional<Line> line = read_line(in)) {
-        if (line->text.find_first_not_of(" \t\r") == std::string::npos && !line->too_long) continue;
+        if (line->blank) continue;
         if (!print_json(answer_line(context, *line))) break;  // nobody reads any more
     }
     return 0;

@@ -9,20 +9,6 @@
 
 namespace pentamesh::cli {
 
-namespace {
-
-namespace fs = std::filesystem;
-
-constexpr std::string_view kStart = R"(<script type="application/json" id="start">{}</script>)";
-constexpr std::string_view kNotice = R"(<p id="notice")", kTitle = "<title>Pentamesh</title>";
-
-// In a page "<" could end the element that the text stands in.
-std::string in_page(const nlohmann::json& value) {
-    std::string out;
-    for (const char c : value.dump()) c == '<' ? out += "\\u003c" : out += c;
-    return out;
-}
-
 std::string base64(std::string_view bytes) {
     constexpr std::string_view kSigns = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     std::string out;
@@ -34,6 +20,20 @@ std::string base64(std::string_view bytes) {
     }
     if (held > 0) out += kSigns[bits << static_cast<unsigned>(6 - held) & 63U];
     while (out.size() % 4 != 0) out += '=';
+    return out;
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kStart = R"(<script type="application/json" id="start">{}</script>)";
+constexpr std::string_view kNotice = R"(<p id="notice")", kTitle = "<title>Pentamesh</title>";
+
+// In a page "<" could end the element that the text stands in.
+std::string in_page(const nlohmann::json& value) {
+    std::string out;
+    for (const char c : value.dump()) c == '<' ? out += "\\u003c" : out += c;
     return out;
 }
 

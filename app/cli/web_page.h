@@ -8,6 +8,9 @@
 
 namespace pentamesh::cli {
 
+// Returns bytes as text (RFC 4648, section 4), as pages and messages carry a picture.
+[[nodiscard]] std::string base64(std::string_view bytes);
+
 // Returns the text of the page, out of an installed tree or of build/web/. Throws Error (io) where it is not
 // there; `else_words` says what else can be done ("" or "; ...").
 [[nodiscard]] std::string read_page(const std::filesystem::path& data_folder,

@@ -356,8 +356,16 @@ void refuse_by_rules(ExportDraft& draft, Rule rule, Software software) {
     check_frameworks(rules);
     check_modules(rules);
     check_notices(rules);
-    for (const Problem& p : found)
-        if (p.rule == rule && p.severity == Severity::warning) draft.refuse(p.message);
+    // transformer_config.py, __post_init__, raises for these two modules; the others do nothing there.
+    const bool raises = plan.training.recompute.modules.any_of(
+        RecomputeModules(RecomputeModule::moe_act, RecomputeModule::mla_up_proj));
+    for (const Problem& p : found) {
+        if (p.rule != rule || p.severity != Severity::warning) continue;
+        if (p.code == ProblemCode::recompute_module_missing && !raises)
+            draft.note(p.message);
+        else
+            draft.refuse(p.message);
+    }
 }
 
 void lose_finer_choices(ExportDraft& draft, bool says_ep_comm) {
@@ -391,6 +399,19 @@ void lose_reduction(ExportDraft& draft, GradientReduction theirs) {
                              + ", which no setting of this file changes";
     if (draft.plan.layout.gradient_reduction == GradientReduction::by_software) return draft.note(what);
     draft.lose("/layout/gradient_reduction", what);
+}
+
+void lose_dropout(ExportDraft& draft, std::string_view who) {
+    if (draft.plan.training.dropout) draft.lose("/training/dropout", "dropout: ", who, " has none");
+}
+
+void lose_recompute(ExportDraft& draft, std::string_view who, bool selective) {
+    const RecomputeChoice& r = draft.plan.training.recompute;
+    const bool whole = r == RecomputeChoice(Recompute::full);
+    if (!r.any() || whole || (selective && r == RecomputeChoice(Recompute::selective))) return;
+    draft.lose("/training/recompute", "recompute ", words_of(r), ": ", who,
+               selective ? " recomputes all layers, operations by a list of its own, or nothing"
+                         : " recomputes all layers or nothing");
 }
 
 void lose_schedule(ExportDraft& draft, std::string_view who) {

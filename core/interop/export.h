@@ -109,6 +109,9 @@ void lose_reduction(ExportDraft& draft, GradientReduction theirs);
 // Returns when that software reduces, with the plan's layout.
 [[nodiscard]] GradientReduction usual_reduction(const Plan& plan, Software software);
 void lose_schedule(ExportDraft& draft, std::string_view who);  // of who is in no table
+void lose_dropout(ExportDraft& draft, std::string_view who);
+// `selective`: it recomputes parts of every layer too, by a policy without settings.
+void lose_recompute(ExportDraft& draft, std::string_view who, bool selective);
 // Notes imbalance, stragglers and overlap; where no setting says the optimizer, that too. In which types the
 // text keeps states is noted by export_plan.
 void note_training(ExportDraft& draft, bool optimizer);
@@ -136,6 +139,7 @@ void export_deepspeed(ExportDraft& draft);
 void export_accelerate(ExportDraft& draft);
 void export_nanotron(ExportDraft& draft);
 void export_picotron(ExportDraft& draft);
+void export_maxtext(ExportDraft& draft);
 void export_hf(ExportDraft& draft);
 void export_device_mesh(ExportDraft& draft);
 

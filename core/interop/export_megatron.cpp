@@ -279,9 +279,15 @@ void put_norms(ExportDraft& draft) {
                   learned && m.max_positions > 0 ? m.max_positions : p.training.sequence_length);
     if (bridge && learned && m.max_positions != p.training.sequence_length)
         draft.note("max_positions: Bridge makes as many as a sequence has tokens");
-    if (!bridge) draft.say("--tokenizer-type", std::string("NullTokenizer"));
-    draft.put("/model/vocab", m.vocab);
     draft.put("/model/vocab_multiple", vocab_multiple_of(p));
+    if (bridge) return draft.put("/model/vocab", m.vocab);
+    // NullTokenizer counted one token more than --vocab-size up to core 0.17, and counts as many since
+    // c9dfe347 (megatron/core/tokenizers/text/libraries/null_tokenizer.py). Where that one token takes
+    // another multiple of rows, the rows are said: --padded-vocab-size, since core 0.14.
+    const bool full = m.vocab > 1 && m.vocab % (vocab_multiple_of(p) * p.layout.tp) == 0;
+    draft.say("--tokenizer-type", std::string("NullTokenizer"));
+    draft.put("/model/vocab", full ? m.vocab - 1 : m.vocab);
+    if (full) draft.say("--padded-vocab-size", m.vocab);
 }
 
 void put_attention(ExportDraft& draft) {

@@ -96,9 +96,7 @@ void accelerate_fsdp(ExportDraft& draft) {
     draft.say("fsdp_config.fsdp_auto_wrap_policy", std::string("TRANSFORMER_BASED_WRAP"));
     draft.put("/layout/reshard", reshard_of(p) == Reshard::after_forward);
     draft.put("/training/recompute", t.recompute.whole_layers());
-    if (t.recompute.any() && t.recompute != RecomputeChoice(Recompute::full))
-        draft.lose("/training/recompute", "recompute ", words_of(t.recompute),
-                   ": FSDP here recomputes all layers or none");
+    lose_recompute(draft, "FSDP under accelerate", false);
     const bool away = t.offload.parameters == 1 && t.offload.optimizer == 1;
     draft.say("fsdp_config.fsdp_offload_params", away);
     if (t.offload.any() && !away)
@@ -148,6 +146,7 @@ void export_accelerate(ExportDraft& draft) {
         draft.lose("/training/offload", "offload: only with FSDP or DeepSpeed");
     accelerate_axes(draft, engine);
     draft.note("model, sequence length and micro-batch: your program's");
+    if (p.training.dropout) draft.note("dropout: the model's own");
     if (microbatches_of(p) > 1 && engine != Engine::deepspeed)
         draft.note("gradient accumulation over ", microbatches_of(p), " micro-batches: your program's");
     note_training(draft, true);
@@ -226,6 +225,14 @@ void deepspeed_types(ExportDraft& draft) {
         draft.note("optimizer adamw-8bit: pass it to deepspeed.initialize from your code");
 }
 
+// From runtime/engine.py: the optimizer steps over a copy in fp32 that the engine keeps.
+void deepspeed_states(ExportDraft& draft) {
+    const Training& t = draft.plan.training;
+    if (t.optimizer_state != Dtype::fp32 || t.master_weights != MasterWeights::fp32)
+        draft.note("types of state (moments ", t.optimizer_state, ", master copy ", t.master_weights,
+                   "): DeepSpeed's engine keeps both in fp32");
+}
+
 }  // namespace
 
 void export_deepspeed(ExportDraft& draft) {
@@ -234,7 +241,9 @@ void export_deepspeed(ExportDraft& draft) {
     deepspeed_zero(draft);
     deepspeed_layout(draft);
     note_training(draft, false);
+    deepspeed_states(draft);
     draft.note("model and sequence length: your program's");
+    if (draft.plan.training.dropout) draft.note("dropout: the model's own");
     draft.note("GPUs: the launcher starts them");
     if (draft.plan.training.recompute.any())
         draft.note("recompute: the model's code asks for it (activation_checkpointing of the JSON switches "
@@ -371,6 +380,7 @@ std::string engine_of(Schedule schedule) {
 
 void lose_common(ExportDraft& draft, const std::string& name) {
     const Plan& p = draft.plan;
+    lose_dropout(draft, name);
     const Dtype c = p.training.compute;
     if (c == Dtype::fp8 || c == Dtype::fp4) draft.lose("/training/compute", "compute ", c, ": not in ", name);
     if (p.training.offload.any()) draft.lose("/training/offload", "offload: not in ", name);
@@ -412,6 +422,10 @@ void nanotron_losses(ExportDraft& draft) {
     const Layout& l = p.layout;
     lose_common(draft, "nanotron");
     lose_lacks(draft, Software::nanotron);
+    if (p.training.recompute == RecomputeChoice(Recompute::selective))
+        draft.note("recompute core_attn: nanotron's flash attention keeps no scores");
+    else
+        lose_recompute(draft, "nanotron", false);
     if (zero_in_force(p) > 0 && l.cp > 1 && l.dp_shard == 1)
         draft.note("zero 1 over only cp: nanotron shards over dp");
 }
@@ -703,6 +717,8 @@ void export_torchtitan(ExportDraft& draft) {
     titan_degrees(draft);
     titan_pipeline(draft);
     titan_training(draft);
+    lose_dropout(draft, "torchtitan");
+    lose_recompute(draft, "torchtitan", true);
     lose_finer_choices(draft, titan_kernel(p));
     note_training(draft, true);
     if (!flavour)

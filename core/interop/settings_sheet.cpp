@@ -530,7 +530,11 @@ class FieldReader {
         if (each) {
             const auto all = std::llround(std::clamp(*each * static_cast<double>(d_.gpus), 1.0, 1e9));
             t["global_batch"] = all * std::clamp<std::int64_t>(calls, 1, kMost);
-            t["micro_batch"] = std::max<std::int64_t>(all / dp_, 1);
+            // A pipeline cuts what one call takes: into as many parts as stages where the text says no other.
+            const std::int64_t parts =
+                s_.integer("pipeline_microbatches", "/training/micro_batch").value_or(1);
+            const std::int64_t in_parts = parts > 0 ? parts : degree(d_, "pp");
+            t["micro_batch"] = std::max<std::int64_t>(all / dp_ / in_parts, 1);
         } else if (t.contains("global_batch")) {
             const std::int64_t all = whole_of(t, "global_batch", 0);
             const bool one_call =

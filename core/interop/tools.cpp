@@ -15,10 +15,9 @@ namespace {
 
 // The order is that of menus and lists.
 constexpr std::pair<std::string_view, void (*)(ExportDraft&)> kWriters[] = {
-    {"megatron", export_megatron},      {"bridge", export_bridge},
-    {"torchtitan", export_torchtitan},  {"deepspeed", export_deepspeed},
-    {"accelerate", export_accelerate},  {"nanotron", export_nanotron},
-    {"picotron", export_picotron},      {"hf", export_hf},
+    {"megatron", export_megatron},      {"bridge", export_bridge},         {"torchtitan", export_torchtitan},
+    {"deepspeed", export_deepspeed},    {"accelerate", export_accelerate}, {"nanotron", export_nanotron},
+    {"picotron", export_picotron},      {"maxtext", export_maxtext},       {"hf", export_hf},
     {"device-mesh", export_device_mesh}};
 
 constexpr std::pair<std::string_view, Reader> kReaders[] = {

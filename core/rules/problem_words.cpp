@@ -79,7 +79,7 @@ constexpr EnumArray<ProblemCode, Row> make_rows() {
                  "|Under {schedule} a GPU's two chunks take turns after every micro-batch: there is no run "
                  "of micro-batches after which gradients could be reduced.}"},
              Row{recompute_module_missing, warning, megatron, "/training/recompute",
-                 "Nothing to recompute for {lost}: the model has no {needs}."},
+                 "Recomputing {lost} saves nothing: the model has no {needs}."},
 
              // These are about what the figures leave out, or a kernel cannot do (rules.cpp).
              Row{deepep_domain, warning, hardware, "/layout/ep_comm",

@@ -11,6 +11,7 @@
 #include "core/rules/software_runs.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <string>
 
@@ -339,8 +340,9 @@ std::string_view missing_for(const Model& m, RecomputeModule module) {
     switch (module) {
     case RecomputeModule::core_attn: return "";
     case RecomputeModule::layernorm:
-        return m.moe || m.attention == AttentionKind::mla ? ""
-                                                          : "norms that stand by themselves (MLA or MoE)";
+        return m.moe || m.attention == AttentionKind::mla
+                   ? ""
+                   : "norms that stand by themselves (MLA or MoE), all are fused with the product behind";
     case RecomputeModule::mla_up_proj: return m.attention == AttentionKind::mla ? "" : "latent attention";
     case RecomputeModule::mlp: return dense ? "" : "layers with a dense MLP";
     case RecomputeModule::moe:
@@ -397,6 +399,10 @@ void check_modules(Rules& r) {
 
 namespace {
 
+// Their kernels run once more, and each is launched by the host.
+constexpr std::array kLaunching{RecomputeModule::layernorm, RecomputeModule::moe_act,
+                                RecomputeModule::mla_up_proj};
+
 // This is NUM_MAX_NVL_PEERS of deepseek-ai/DeepEP csrc/kernels/configs.cuh.
 constexpr std::int64_t kDeepEpPeers = 8;
 
@@ -451,8 +457,9 @@ void check_notices(Rules& r) {
     if ((l.ep_comm == EpComm::deepep || l.ep_comm == EpComm::hybridep) && r.mesh.has_experts && l.ep != 1)
         r.find(ProblemCode::ep_kernel_rate, {{"how", name_of(l.ep_comm)}});
     if (t.offload.any()) r.find(ProblemCode::offload_time, {{"optimizer", t.offload.optimizer > 0}});
-    if (t.recompute.modules.any_of(RecomputeModules(RecomputeModule::layernorm, RecomputeModule::moe_act,
-                                                    RecomputeModule::mla_up_proj)))
+    if (std::any_of(kLaunching.begin(), kLaunching.end(), [&](RecomputeModule module) {
+            return t.recompute.modules.has(module) && missing_for(m, module).empty();
+        }))
         r.find(ProblemCode::recompute_launches);
     if (l.reshard == Reshard::never && l.zero != 3)
         r.find(ProblemCode::reshard_without_zero_3, {{"zero", l.zero}});

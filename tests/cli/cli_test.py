@@ -917,7 +917,7 @@ class Statuses(unittest.TestCase):
     def test_exports_are_texts_of_their_language(self):
         readers = {"megatron": lambda t: subprocess.run(["bash", "-n"], input=t, text=True, check=True, capture_output=True),
                    "bridge": ast.parse, "torchtitan": ast.parse, "device-mesh": ast.parse, "deepspeed": json.loads, "picotron": json.loads,
-                   "hf": json.loads, "accelerate": str, "nanotron": str}
+                   "hf": json.loads, "accelerate": str, "nanotron": str, "maxtext": str}
         for target, read in readers.items():
             for plan in ("mesh-8", "llama-3-70b-3d", "deepseek-v3-2048", "single-gpu"):
                 status, out, _ = run("export", plan, "--to", target, "--lossy", "--set", "name=a \"b\" 'c'\nd $(e)")

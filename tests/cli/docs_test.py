@@ -24,7 +24,7 @@ sys.dont_write_bytecode = True
 # These commands cannot run here, each with the reason.
 NOT_RUN = {
     "node tests/web/node_test.mjs": "a test of the program in a browser, with a build of its own",
-    "echo '{": "a request in a pipe: tests/cli/serve_test.py sends such lines",
+    "echo '{": "a request in a pipe: tests/cli/serve_test.py and mcp_test.py send such lines",
     "pentamesh my-lesson.md": "it opens the window",
     "pentamesh embed mesh-8 --view mesh -o figure.html": "the page need not be built: tests/scripts/installed_test.sh runs it",
     "pentamesh lesson --course half-a-day --web": "the page need not be built: tests/scripts/installed_test.sh runs it",

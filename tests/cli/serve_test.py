@@ -3,11 +3,15 @@
 import json
 import os
 import random
+import re
 import subprocess
+import tempfile
 import unittest
 
+import docs_test
 import left_out
-from cli_test import PLAN, PROGRAM, run, run_json
+import serve_page
+from cli_test import PLAN, PROGRAM, SOURCE, run, run_json
 
 
 def serve(lines, timeout=300):
@@ -147,6 +151,61 @@ class Sweep(unittest.TestCase):
             self.assertEqual(run("sweep", "mesh-8", *wrong)[:2], (2, ""), wrong[:1])
         self.assertEqual(run("sweep", "mesh-8", "--points", "-", plan=b'{"a": 1}')[0], 1)
         self.assertEqual(run("sweep", "mesh-8", "--points", "-", plan=[1])[0], 1)
+
+
+class Page(unittest.TestCase):
+    """docs/serve.md has a section for each request; PENTAMESH_REFRESH_SERVE=1 writes its tables anew."""
+    FILE = os.path.join(SOURCE, "docs", "serve.md")
+
+    def page(self):
+        with open(self.FILE, encoding="utf-8") as f:
+            return f.read()
+
+    @staticmethod
+    def commands():
+        groups = serve_page.described(run("complete", "man")[1])
+        return [c for _, commands in groups for c in commands if c["name"] not in serve_page.NOT_REQUESTS]
+
+    def test_each_request_has_its_words(self):
+        page, commands = self.page(), self.commands()
+        if os.environ.get("PENTAMESH_REFRESH_SERVE"):
+            for c in commands:
+                old = serve_page.sections(page)[c["name"]][1]
+                head, body = re.split(rf"(?=^### `{c['name']}`$)", page, maxsplit=1, flags=re.M)
+                page = head + (body.replace(old, serve_page.table(c), 1) if old else body)
+            with open(self.FILE, "w", encoding="utf-8") as f:
+                f.write(page)
+        found = serve_page.sections(page)
+        self.assertEqual(sorted(found), sorted(c["name"] for c in commands))
+        self.assertGreater(len(commands), 20)
+        for c in commands:
+            with self.subTest(request=c["name"]):
+                self.assertEqual(found[c["name"]][1], serve_page.table(c))
+
+    def test_each_example_is_answered(self):
+        found, here = serve_page.sections(self.page()), os.getcwd()
+        with tempfile.TemporaryDirectory() as folder:
+            docs_test.write_fixtures(folder)
+            os.chdir(folder)
+            try:
+                for name, (lines, _) in found.items():
+                    with self.subTest(request=name):
+                        self.assertTrue(lines, "it has no example")
+                        requests = [json.loads(line) for line in lines]
+                        answers, status, err = serve(requests)
+                        self.assertEqual((status, err, [a["id"] for a in answers]), (0, "", [r["id"] for r in requests]))
+                        for request, answer in zip(requests, answers):
+                            self.assertEqual(request["command"], name)
+                            self.assertEqual(answer["status"], 0, answer.get("error"))
+                            if "--json" in request["args"]:
+                                self.assertIsInstance(answer["result"], (dict, list))
+            finally:
+                os.chdir(here)
+
+    def test_neither_server_runs_inside_the_other(self):
+        answers, status, _ = serve([{"id": 1, "command": "mcp"}, {"id": 2, "command": "--version"}])
+        self.assertEqual((status, [a["status"] for a in answers]), (0, [2, 0]))
+        self.assertIn("running already", answers[0]["error"])
 
 
 if __name__ == "__main__":

@@ -163,6 +163,16 @@ Plan random_plan(Dice& dice, std::string_view target) {
             {EpComm::alltoall, EpComm::alltoall, EpComm::deepep, EpComm::hybridep, EpComm::allgather});
     }
     if (l.zero == 3 && dice.chance(30)) l.reshard = Reshard::never;
+    if (target == "maxtext" && dice.chance(80)) {  // it has little else
+        l.zero = dice.chance(80) ? 3 : 0;
+        l.reshard = Reshard::by_software;
+        if (p.model.moe) l.etp = l.tp;
+        if (l.pp > 1) {
+            l.schedule = dice.one_of({Schedule::gpipe, Schedule::looped_bfs});
+            l.virtual_stages = l.schedule == Schedule::gpipe ? 1 : 2;
+            l.stage_layers.clear();
+        }
+    }
     p.cluster.gpus = l.tp * l.cp * l.pp * l.dp_shard * *l.dp_replicate;
     Training& t = p.training;
     t = Training();
@@ -228,7 +238,7 @@ bool has_all(const json& set, const std::string& text, std::string_view target) 
 void round_trips(int wanted) {
     unsigned seed = 7;
     for (const std::string_view target :
-         {"megatron", "bridge", "torchtitan", "deepspeed", "accelerate", "nanotron", "picotron"}) {
+         {"megatron", "bridge", "torchtitan", "deepspeed", "accelerate", "nanotron", "picotron", "maxtext"}) {
         const std::string framework(target);
         CAPTURE(framework);
         Dice dice(seed++);
@@ -391,7 +401,7 @@ TEST_CASE("the table of spellings names settings that the importers map to the s
     int rows = 0;
     Dice dice(1);
     for (const std::string_view target :
-         {"megatron", "bridge", "torchtitan", "deepspeed", "accelerate", "nanotron", "picotron"}) {
+         {"megatron", "bridge", "torchtitan", "deepspeed", "accelerate", "nanotron", "picotron", "maxtext"}) {
         const std::string_view framework = target;
         std::set<std::string> seen;
         for (int i = 0; i < 60; ++i) {
@@ -416,6 +426,77 @@ TEST_CASE("the table of spellings names settings that the importers map to the s
     CHECK(rows > 110);
     CHECK(flag_of("megatron", "/layout/tp") == "--tensor-model-parallel-size");
     CHECK(flag_of("torchtitan", "/layout/etp") == "");
+}
+
+// Megatron-LM pads a tokenizer's words to a multiple (_set_padded_vocab_size): NullTokenizer's were
+// --vocab-size
+// + 1 up to core 0.17 and are --vocab-size since c9dfe347. --padded-vocab-size is taken as it stands.
+TEST_CASE("Megatron's vocabulary has the plan's rows by either rule of its tokenizer") {
+    for (const std::int64_t vocab : {32000, 50257, 128255, 128256, 131072})
+        for (const std::int64_t tp : {1, 2, 8})
+            for (const std::int64_t multiple : {1, 128}) {
+                Plan p = presets().plan("llama-3-8b-fsdp");
+                p.cluster.gpus = 8;
+                p.layout = Layout();
+                p.layout.tp = tp, p.layout.dp_shard = 8 / tp, p.layout.zero = 1;
+                p.model.vocab = vocab, p.model.vocab_multiple = multiple, p.model_source = {};
+                const Export made = export_plan(p, "megatron", presets());
+                const std::int64_t unit = multiple * tp;
+                const auto padded = [&](std::int64_t words) { return (words + unit - 1) / unit * unit; };
+                const std::int64_t said = std::stoll(said_of(made.text, "megatron", "--vocab-size").value());
+                const auto rows = said_of(made.text, "megatron", "--padded-vocab-size");
+                CAPTURE(vocab);
+                CAPTURE(unit);
+                for (const std::int64_t words : {said, said + 1})
+                    CHECK((rows ? std::stoll(*rows) : padded(words)) == padded(vocab));
+                CHECK(said < padded(vocab));  // the end of a document is a token, at most the one behind
+                const Import read = back(p, "megatron", made.text, "");
+                REQUIRE(read.plan);
+                CHECK(read.plan->model.vocab == vocab);
+            }
+}
+
+TEST_CASE("an export lists dropout, types of state and modules of recomputation that it cannot say") {
+    Plan p = presets().plan("llama-3-8b-fsdp");
+    const auto loses = [&](std::string_view tool, std::string_view pointer) {
+        const Export made = export_plan(p, tool, presets());
+        return std::any_of(made.lost.begin(), made.lost.end(),
+                           [&](const Unsaid& u) { return u.pointer == pointer; });
+    };
+    const auto notes = [&](std::string_view tool, std::string_view words) {
+        const Export made = export_plan(p, tool, presets());
+        return std::any_of(made.notes.begin(), made.notes.end(),
+                           [&](const std::string& n) { return contains(n, words); });
+    };
+    for (const std::string_view tool : {"torchtitan", "nanotron", "picotron"}) {
+        CAPTURE(std::string(tool));
+        p.training.dropout = false;
+        CHECK_FALSE(loses(tool, "/training/dropout"));
+        p.training.dropout = true;
+        CHECK(loses(tool, "/training/dropout"));
+    }
+    for (const std::string_view tool : {"deepspeed", "accelerate"}) CHECK(notes(tool, "dropout"));
+    CHECK_FALSE(loses("megatron", "/training/dropout"));
+    p.training.dropout = false;
+    p.training.recompute = {RecomputeModules(RecomputeModule::mlp), 0, RecomputeMethod::block};
+    for (const std::string_view tool : {"torchtitan", "accelerate", "nanotron", "picotron"})
+        CHECK(loses(tool, "/training/recompute"));
+    CHECK_FALSE(loses("megatron", "/training/recompute"));
+    p.training.recompute = Recompute::none;
+    p.training.optimizer_state = Dtype::bf16;
+    for (const std::string_view tool : {"torchtitan", "accelerate", "nanotron", "picotron", "deepspeed"})
+        CHECK(notes(tool, "moments bf16"));
+    // A norm that is fused keeps nothing of its own: Megatron runs it, and it saves nothing.
+    p.training.optimizer_state = Dtype::fp32;
+    p.training.recompute = {RecomputeModules(RecomputeModule::layernorm), 0, RecomputeMethod::block};
+    CHECK(notes("megatron", "layernorm saves nothing"));
+    CHECK(export_plan(p, "megatron", presets()).refused.empty());
+    const auto kept = [&] {
+        return evaluate(p, {.timeline = false}).memory.stage.front().activations;
+    };
+    const auto with = kept();
+    p.training.recompute = Recompute::none;
+    CHECK(kept() == test::near(with));
 }
 
 TEST_CASE("a plan's name cannot break out of the head of a text") {
@@ -592,7 +673,7 @@ std::string type_difference(const Plan& said, const Plan& read, const Export& ma
 TEST_CASE("types, recipes of fp8 and attention come back from each framework that says them") {
     unsigned seed = 70;
     for (const std::string_view target :
-         {"megatron", "bridge", "torchtitan", "deepspeed", "accelerate", "nanotron", "picotron"}) {
+         {"megatron", "bridge", "torchtitan", "deepspeed", "accelerate", "nanotron", "picotron", "maxtext"}) {
         const std::string framework(target);
         CAPTURE(framework);
         Dice dice(seed++);
