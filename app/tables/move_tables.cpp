@@ -104,7 +104,7 @@ Table move_pieces_table(std::span<const MovePiece> pieces, const std::vector<Tie
             {}};
     for (const MovePiece& p : pieces)
         t.rows.push_back({std::string(name_of(p.id)), std::string(name_of(p.state)), layer_ranges(p.layers),
-                          p.from, p.handed_on ? "B, which fetched it" : "A", wire_words(tiers, p.tier),
+                          p.from, p.handed_on ? "B, which fetched a share" : "A", wire_words(tiers, p.tier),
                           whole_cell(p.bytes)});
     return t;
 }

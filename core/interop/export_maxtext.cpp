@@ -130,7 +130,7 @@ void lose_layout(ExportDraft& draft) {
     const Layout& l = p.layout;
     const bool experts = p.model.moe && l.ep > 1;
     const std::int64_t shards = l.dp_shard * l.cp;
-    // base.yml, logical_axis_rules: weights are cut over fsdp, context and expert, whatever is above 1.
+    // base.yml, logical_axis_rules: weights are cut over fsdp, context and expert where these are above 1.
     if (zero_in_force(p) != 3 && (zero_in_force(p) > 0 || shards > 1) && (l.zero > 0 || l.cp > 1 || experts))
         draft.lose("/layout/zero", "zero ", l.zero,
                    ": MaxText cuts weights, gradients and states over fsdp, context and expert (zero 3)");

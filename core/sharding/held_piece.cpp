@@ -35,6 +35,18 @@ std::int64_t numbers_between(const std::array<Range, 3>& box, const CellPlace& f
     return std::max<std::int64_t>(numbers_before(box, end) - numbers_before(box, first), 0);
 }
 
+// Returns the part of the box in which numbers between first and end lie: a flat cut touches few rows of it.
+std::array<Range, 3> touched_box(const HeldPiece& p) {
+    std::array<Range, 3> box = p.box;
+    for (std::size_t d = 0; d < 2; ++d) {
+        // The last number is before `end`: in the same line, unless that begins there.
+        const std::int64_t last = std::min(p.end[d] + 1, p.box[d].end);
+        box[d] = {std::max(p.first[d], p.box[d].begin), last};
+        if (p.end[d] > p.first[d]) break;
+    }
+    return box;
+}
+
 auto order_of(const HeldPiece& p) {
     return std::make_tuple(p.box[0].begin, p.box[1].begin, p.box[2].begin, p.first);
 }
@@ -70,22 +82,23 @@ PieceIndex::PieceIndex(std::vector<HeldPiece> pieces) : pieces_(std::move(pieces
 }
 
 std::int64_t PieceIndex::shared_with(const HeldPiece& wanted) const {
-    return wanted.numbers == 0 ? 0 : shared_in(0, pieces_.size(), 0, wanted);
+    return wanted.numbers == 0 ? 0 : shared_in(0, pieces_.size(), 0, {wanted, touched_box(wanted)});
 }
 
 // The pieces begin .. end - 1 have the same box in the dimensions below `dimension`. In this one their ranges
 // are equal or apart, in ascending order: those that overlap stand together.
 std::int64_t PieceIndex::shared_in(std::size_t begin, std::size_t end, std::size_t dimension,
-                                   const HeldPiece& wanted) const {
+                                   const Wanted& wanted) const {
     const auto at = [&](std::size_t i) { return pieces_.begin() + static_cast<std::ptrdiff_t>(i); };
     std::int64_t shared = 0;
     if (dimension == 3) {
-        const auto first = std::partition_point(at(begin), at(end),
-                                                [&](const HeldPiece& p) { return p.end <= wanted.first; });
-        for (auto p = first; p != at(end) && p->first < wanted.end; ++p) shared += shared_numbers(*p, wanted);
+        const auto first = std::partition_point(
+            at(begin), at(end), [&](const HeldPiece& p) { return p.end <= wanted.piece.first; });
+        for (auto p = first; p != at(end) && p->first < wanted.piece.end; ++p)
+            shared += shared_numbers(*p, wanted.piece);
         return shared;
     }
-    const Range& w = wanted.box[dimension];
+    const Range& w = wanted.touched[dimension];
     const auto begin_of = [&](const HeldPiece& p) { return p.box[dimension].begin; };
     auto first = std::partition_point(at(begin), at(end),
                                       [&](const HeldPiece& p) { return p.box[dimension].end <= w.begin; });

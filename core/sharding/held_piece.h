@@ -37,8 +37,12 @@ class PieceIndex {
     [[nodiscard]] std::int64_t shared_with(const HeldPiece& wanted) const;
 
   private:
+    struct Wanted {
+        const HeldPiece& piece;
+        std::array<Range, 3> touched;  // the part of its box that has numbers of it
+    };
     [[nodiscard]] std::int64_t shared_in(std::size_t begin, std::size_t end, std::size_t dimension,
-                                         const HeldPiece& wanted) const;
+                                         const Wanted& wanted) const;
     std::vector<HeldPiece> pieces_;  // by box, then by `first`
     std::int64_t numbers_ = 0;
 };

@@ -436,6 +436,7 @@ class SenderFinder {
             wanted_ = b_.piece(p, rank_, rows_);
             if (wanted_.numbers == 0) continue;
             have_ = a_.pieces(a_.placements[i], rows_);
+            width_ = width_of(a_.placements[i], p);
             for (const LayerSpan& span : spans_of(model, types, p, i, ha, hb))
                 if (holds_stage(span.b, b_.stage[static_cast<std::size_t>(rank_)])) find(p, span);
         }
@@ -465,22 +466,30 @@ class SenderFinder {
                 nearest.try_emplace({h.first, {h.box[0].begin, h.box[1].begin, h.box[2].begin}}, holder);
             if (!is_new && holder.tier < at->second.tier) at->second = holder;
         }
-        std::map<std::tuple<int, std::int64_t, bool>, double> bytes;
         const std::vector<Twins> twins = twins_of(p, span);
         for (const auto& [piece, holder] : nearest) {
+            MovePiece out{p.id, p.state, p.place, span.layers, holder.rank};
+            const Range &had = have_[static_cast<std::size_t>(holder.rank)].box[width_],
+                        &need = wanted_.box[width_];
+            const auto whole_width = static_cast<double>(p.shape[width_]);
+            out.begin = static_cast<double>(std::max(had.begin, need.begin)) / whole_width;
+            out.end = static_cast<double>(std::min(had.end, need.end)) / whole_width;
             const double whole = static_cast<double>(holder.numbers) * span.count * p.bytes_per_number;
             double share = 1;  // that comes over this tier or one further out
             for (int t = 0; t < holder.tier; ++t) {
                 const Twins& in = twins[static_cast<std::size_t>(t)];
                 const double beyond = 1 / static_cast<double>(in.count);
-                if (share > beyond) bytes[{t, in.other, true}] += whole * (share - beyond);
+                if (share > beyond) {
+                    MovePiece handed = out;
+                    handed.from = in.other, handed.handed_on = true, handed.tier = t;
+                    handed.bytes = whole * (share - beyond);
+                    out_.push_back(std::move(handed));
+                }
                 share = beyond;
             }
-            bytes[{holder.tier, holder.rank, false}] += whole * share;
+            out.tier = holder.tier, out.bytes = whole * share;
+            out_.push_back(std::move(out));
         }
-        for (const auto& [key, b] : bytes)
-            out_.push_back({p.id, p.state, p.place, span.layers, std::get<1>(key), std::get<2>(key),
-                            std::get<0>(key), b});
     }
 
     // The ranks of a domain that need what this one needs.
@@ -511,6 +520,7 @@ class SenderFinder {
 
     EndPlan a_, b_;
     std::int64_t first_, rank_, rows_ = 0;
+    std::size_t width_ = 1;
     Cluster cluster_;
     HeldPiece wanted_;
     std::vector<HeldPiece> have_;

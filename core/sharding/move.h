@@ -1,6 +1,6 @@
 // Says what moves where a model goes from one layout to another, A to B: a checkpoint that is loaded on
 // another mesh, weights from the trainer to those who sample, a cluster that grew. It is exact: the pieces of
-// B are intersected with those of A, number by number. docs/shards.md has the rules.
+// B are intersected with those of A, number by number. docs/decide.md has the rules.
 #pragma once
 
 #include "core/mesh/mesh.h"
@@ -92,15 +92,33 @@ struct MovePiece {
     bool handed_on = false;            // by the ranks that need the same and fetched shares of it: `from` is
                                        // the first of them
     int tier = kStays;
-    double bytes = 0;  // of all these layers
+    double bytes = 0;           // of all these layers
+    double begin = 0, end = 1;  // the slice of the tensor that the sender has of it, along MoveSheet's width
 };
 // Lists the pieces of a rank of B, tensor by tensor. Of several holders the nearest sends, of equally near
 // ones the first.
 [[nodiscard]] std::vector<MovePiece> pieces_of_rank(const MoveEnd& a, const MoveEnd& b,
                                                     const MoveOptions& options, std::int64_t rank);
 
-// Returns "From A to B each GPU needs 19.5 GiB: 1.4 GiB stay, 14 GiB come over NVLink, 4.1 GiB over
-// InfiniBand. At least 88 ms."
+// Shows one tensor of all its layers as a sheet: across its width, which tp cuts, downwards its layers.
+struct MoveSheet {
+    TensorId id = TensorId::embedding;
+    TensorState state = TensorState::parameters;
+    bool columns = false;                          // the width is that of the columns, else of the rows
+    std::vector<double> width_a, width_b;          // inner cuts, as shares of the width
+    std::vector<std::int64_t> layers;              // that have the tensor; empty for an end of the model
+    std::vector<std::int64_t> stages_a, stages_b;  // places in `layers` where another stage begins
+    std::vector<std::int64_t> first_rank;  // of B: [place in layers][slice of B]; the first that needs it
+};
+[[nodiscard]] MoveSheet sheet_of_move(const MoveEnd& a, const MoveEnd& b, TensorId id, TensorState state);
+// Returns the first rank of B that needs what lies there; `across` is a share of the width, `row` a place in
+// its layers.
+[[nodiscard]] std::int64_t first_rank_at(const MoveSheet& sheet, double across, std::size_t row);
+// Returns the dimension that tp cuts in A or B: 1 for rows, 2 for columns; rows where it cuts none.
+[[nodiscard]] std::size_t width_of(const Placement& in_a, const Placement& in_b);
+
+// Returns "From A to B a GPU needs 19.5 GiB on average: 1.4 GiB stay, 14 GiB come over NVLink, 4.1 GiB
+// over InfiniBand. At least 88 ms."
 [[nodiscard]] std::string move_sentence(const Move& move, const std::vector<Tier>& tiers);
 // Returns what was assumed, in sentences.
 [[nodiscard]] std::string move_assumed(const Move& move, const Plan& a, const Plan& b);

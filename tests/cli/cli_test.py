@@ -1194,6 +1194,43 @@ class Results(unittest.TestCase):
         self.assertEqual(status, 2)
         self.assertIn("--stage 4", err)
 
+    def test_a_move_says_what_stays_and_what_each_wire_brings(self):
+        there = ("--set-b", "layout.tp=4", "--set-b", "layout.pp=2", "--set-b", "layout.dp_shard=32")
+        weights = run_json("move", "llama-3-70b-3d", *there, "--json")[1]
+        everything = run_json("move", "llama-3-70b-3d", *there, "--state", "all", "--rank", "1", "--json")[1]
+        for move in (weights, everything):
+            self.assertEqual(move["needed_bytes"], move["stays_bytes"] + move["moved_bytes"])
+            for parts in ("by_tier", "by_axis", "by_kind", "tensors"):
+                moved = sum(p["moved_bytes"] for p in move[parts])
+                self.assertAlmostEqual(moved, move["moved_bytes"], delta=1e-6 * move["moved_bytes"])
+            self.assertAlmostEqual(move["bound_s"], max(t["at_least_s"] for t in move["by_tier"]))
+            self.assertIn(move["slowest_tier"], move["sentence"])
+        self.assertEqual([k["kind"] for k in everything["by_kind"]], ["parameters", "optimizer"])
+        self.assertEqual(everything["rank"]["rank"], 1)
+        # A GPU of B needs four quarters of an eighth of the weights' 20 layers: two of them from another node,
+        # which it and its twin fetch by halves.
+        own = {}
+        for p in weights["rank"]["pieces"]:
+            if p["tensor"] == "mlp.up":
+                own[p["tier"]] = own.get(p["tier"], 0) + p["bytes"]
+        quarter = 28672 // 8 * 8192 * 2 * 20
+        self.assertEqual(own, {None: quarter, "NVLink": 2 * quarter, "InfiniBand": quarter})
+        still = run_json("move", "mesh-8", "mesh-8", "--json")[1]
+        self.assertEqual(still["moved_bytes"], 0)
+        self.assertIsNone(still["slowest_tier"])
+        apart = run_json("move", "mesh-8", "mesh-8", "--apart", "--json")[1]
+        self.assertEqual(apart["stays_bytes"], 0)
+        self.assertEqual(apart["to"]["first_gpu"] % 8, 0)
+        status, out, err = run("move", "llama-3-70b-3d", "mesh-8")
+        self.assertEqual(status, 1)
+        self.assertIn("the same model", err)
+        status, out, err = run("move", "mesh-8")
+        self.assertEqual(status, 2)
+        self.assertIn("--set-b", err)
+        status, out, err = run("move", "mesh-8", "mesh-8", "--rank", "8")
+        self.assertEqual(status, 2)
+        self.assertIn("ranks 0 to 7", err)
+
     def test_groups_hold_every_rank_once_and_axes_can_be_chosen(self):
         out = run_json("groups", "mesh-8", "--axis", "tp", "--axis", "dp", "--json")[1]
         self.assertEqual([a["axis"] for a in out["axes"]], ["tp", "dp"])

@@ -3,6 +3,7 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/scene/colors.h"
 #include "app/ui/shell/picture.h"
+#include "app/ui/views/compare/move_page.h"
 #include "app/ui/views/compare/view.h"
 #include "core/decide/compare.h"
 #include "core/decide/decision.h"
@@ -446,4 +447,29 @@ TEST_CASE("to read, parts that differ by less than a thousandth of A's step are 
             CHECK(std::abs((*row)[3].number()) >= 1e-3 * evaluations[0].step->time_s);
     }
     CHECK(sum == near(evaluations[1].step->time_s - evaluations[0].step->time_s));
+}
+
+TEST_CASE("the page `move` of Compare says what goes from A to B, and of which GPU") {
+    Driver d("llama-3-70b-3d");
+    pin(d);
+    Plan b = d.plan();
+    b.layout.tp = 4, b.layout.pp = 2, b.layout.dp_shard = 32;
+    d.shell.edit_plan(b, "tp 4, pp 2");
+    d.press({.key = Key::n0});
+    REQUIRE(d.click("compare.page", kMovePage));
+    d.settle();
+    REQUIRE(compare_of(d).moved);
+    CHECK(compare_of(d).moved->why.empty());
+    CHECK(compare_of(d).moved->rank == 0);
+    CHECK(says(d, "Which axis makes it move?"));
+    CHECK(says(d, "tp 8 → 4"));
+    CHECK(says(d, "The slowest wire sets the bound: InfiniBand"));
+    const double weights = compare_of(d).moved->move.all.needed;
+    REQUIRE(d.click("compare.state", 1));
+    d.settle();
+    CHECK(compare_of(d).moved->move.all.needed > weights);
+    REQUIRE(d.click("compare.move.sheet"));  // its middle: the second stage of B, the third slice of four
+    d.settle();
+    CHECK(compare_of(d).moved->rank == 128 + 2);
+    CHECK(says(d, "what GPU 130 of B needs"));
 }

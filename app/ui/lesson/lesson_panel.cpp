@@ -556,7 +556,7 @@ float draw_asked(Ui& ui, Rect room, const LessonSession& session, float size, Le
         const bool chosen = session.asked_shown == static_cast<int>(index) - 1;
         if (row.chip(index, label, chosen)) action = {LessonAction::Kind::ask_plan, index};
     };
-    // Where the options' words take more than a row, the picture would pay for them: then their settings
+    // If the words of the options take more than a row, the picture would pay for it: their settings
     // stand there.
     std::vector<std::string> labels{"as it was"};
     for (const AskedPlan& p : plans) labels.push_back(p.label);

@@ -38,7 +38,7 @@ constexpr std::string_view kStepTables[] = {"time",     "rates",       "constant
 constexpr std::string_view kSearchTables[] = {"results", "rejected"};
 constexpr KeyHelp kShardsKeys[] = {{"Left, Right", "cp in tokens: a hop back, on"}};
 constexpr std::string_view kScaleTables[] = {"points", "what turns"};
-constexpr std::string_view kCompareTables[] = {"figures", "what differs", "why", "path"};
+constexpr std::string_view kCompareTables[] = {"figures", "what differs", "why", "path", "move"};
 constexpr std::string_view kShardsTables[] = {"shown", "parameters", "gradients", "optimizer", "activations"};
 
 std::uint64_t highlighted_stage(const Hover& hover, const ViewStates&) {
@@ -283,7 +283,9 @@ constexpr auto kTable = std::to_array<ViewEntry>({
      .draw = draws<&ViewStates::compare, draw_compare>,
      .data = [](const Scene& scene, const ViewStates& s,
                 int part) { return compare_data(scene, s.compare, part); },
-     .data_parts = kCompareTables},
+     .data_parts = kCompareTables,
+     .pages = {static_cast<int>(kComparePages.size()), [](const ViewStates& s) { return s.compare.page; },
+               [](ViewStates& s, int page) { s.compare.page = page; }}},
     {.id = ViewId::scale,
      .name = "scale",
      .title = "Scale",
@@ -441,6 +443,7 @@ std::span<const std::string_view> pages_of(ViewId view) {
     case ViewId::comm: return kCommPages;
     case ViewId::step: return kStepPages;
     case ViewId::layer: return kLayerPages;
+    case ViewId::compare: return kComparePages;
     case ViewId::scale: return kScalePages;
     default: return {};
     }

@@ -1,10 +1,12 @@
 #include "app/ui/views/compare/view.h"
 
 #include "app/tables/decide_tables.h"
+#include "app/tables/move_tables.h"
 #include "app/ui/kit/data_table.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/scene/colors.h"
 #include "app/ui/scene/scene.h"
+#include "app/ui/views/compare/move_page.h"
 #include "core/explain/verdict.h"
 #include "core/plan/edits.h"
 #include "core/plan/names.h"
@@ -288,6 +290,27 @@ void draw_narrow(Ui& ui, Rect& room, Scene& scene, const ComparedPair& pair, con
 
 }  // namespace
 
+namespace {
+
+// Draws the page `move`. A click on the sheet asks for another GPU of B.
+void draw_move(Ui& ui, Rect& head_row, Rect room, const Scene& scene, const ComparedPair& pair,
+               CompareViewState& state, std::uint64_t revision) {
+    constexpr std::array<std::string_view, 2> kStates{"weights", "optimizer too"};
+    const int shown = state.moves_optimizer ? 1 : 0;
+    if (!ui.state().for_picture)
+        state.moves_optimizer =
+            ui.segments("compare.state", head_place(head_row, room, segments_width(ui, kStates, 0, shown)),
+                        kStates, shown)
+            == 1;
+    if (!state.moved) state.moved = std::make_shared<MoveShown>();
+    const std::int64_t rank = state.move_rank >= 0 ? state.move_rank : chosen_rank(scene);
+    keep_move(*state.moved, pair, {revision, state.version}, rank, state.moves_optimizer);
+    const std::int64_t picked = draw_move_page(ui, room, pair, *state.moved);
+    if (picked >= 0) state.move_rank = picked;
+}
+
+}  // namespace
+
 Effects draw_compare(Ui& ui, Rect head_row, Rect room, Scene& scene, CompareViewState& state,
                      std::uint64_t revision) {
     const bool proposes = state.pinned() == nullptr;
@@ -295,6 +318,10 @@ Effects draw_compare(Ui& ui, Rect head_row, Rect room, Scene& scene, CompareView
     if (proposes && !state.proposal) {
         return draw_empty(ui, room, scene, state);
     }
+    if (!ui.state().for_picture)
+        state.page = ui.segments("compare.page",
+                                 head_place(head_row, room, segments_width(ui, kComparePages, 0, state.page)),
+                                 kComparePages, state.page);
     const PlanComparison shown =
         state.shown.get({revision, state.version}, [&] { return shown_comparison(scene, state); });
     Effects out;
@@ -321,6 +348,10 @@ Effects draw_compare(Ui& ui, Rect head_row, Rect room, Scene& scene, CompareView
     const ComparedPair pair =
         proposes ? ComparedPair{scene.plan, scene.evaluation, *other.plan, *other.evaluation, true}
                  : ComparedPair{*other.plan, *other.evaluation, scene.plan, scene.evaluation};
+    if (state.page == kMovePage) {
+        draw_move(ui, head_row, room, scene, pair, state, revision);
+        return out;
+    }
     for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
         const Evaluation& e = i == 0 ? pair.ea : pair.eb;
         if (!e.timeline.empty())
@@ -345,7 +376,35 @@ Effects draw_compare(Ui& ui, Rect head_row, Rect room, Scene& scene, CompareView
     return out;
 }
 
+namespace {
+
+// Lists the pieces of the GPU that the page `move` shows.
+Table move_data(const Scene& scene, const CompareViewState& state) {
+    const std::vector<ComparedPlan> plans = compared_plans(scene, state);
+    Table t{{{"move"}}, {}};
+    if (plans.size() < 2) {
+        t.rows = {{"nothing is pinned"}};
+        return t;
+    }
+    const MoveEnd a{*plans[0].plan, plans[0].evaluation->mesh}, b{*plans[1].plan, plans[1].evaluation->mesh};
+    const MoveOptions options{state.moves_optimizer, false};
+    if (!plans[0].evaluation->valid || !plans[1].evaluation->valid) {
+        t.rows = {{"one of the plans has errors"}};
+        return t;
+    }
+    if (const std::string why = no_move_words(a.plan, b.plan, options); !why.empty()) {
+        t.rows = {{why}};
+        return t;
+    }
+    const std::int64_t wanted = state.move_rank >= 0 ? state.move_rank : chosen_rank(scene);
+    const std::int64_t rank = wanted >= 0 && wanted < b.mesh.world ? wanted : 0;
+    return move_pieces_table(pieces_of_rank(a, b, options, rank), move_tiers(a.plan, b.plan));
+}
+
+}  // namespace
+
 Table compare_data(const Scene& scene, const CompareViewState& state, int part) {
+    if (part == 4) return move_data(scene, state);
     PlanComparison c = shown_comparison(scene, state);
     c.path = *state.path;
     Table t = part == 1   ? fields_table(c)

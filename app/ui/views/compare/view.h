@@ -16,6 +16,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -35,6 +36,8 @@ struct ComparedTimelines {
     std::array<SeenBlocks, 2> blocks;
 };
 
+struct MoveShown;
+
 struct CompareViewState {
     std::vector<KeptPlan> kept;  // A, then C, D ...
     std::uint64_t version = 0;   // grows with `kept` and `proposal`
@@ -45,6 +48,10 @@ struct CompareViewState {
     Kept<PlanComparison, std::pair<std::uint64_t, std::uint64_t>> shown;  // by revision and version
     ComparedTimelines timelines;
     ScrollState scroll;
+    int page = 0;                      // of kComparePages
+    std::int64_t move_rank = -1;       // of B, whose pieces the page `move` shows; -1: the chosen one
+    bool moves_optimizer = false;      // there, the optimizer's states too
+    std::shared_ptr<MoveShown> moved;  // what is kept of it (move_page.h)
 
     void propose(const Plan& plan) {
         if (proposal && *proposal->plan == plan) return;
@@ -82,10 +89,13 @@ struct CompareViewState {
     }
 };
 
+inline constexpr std::array<std::string_view, 2> kComparePages{"plans", "move"};
+inline constexpr int kMovePage = 1;
+
 [[nodiscard]] Effects draw_compare(Ui& ui, Rect head_row, Rect room, Scene& scene, CompareViewState& state,
                                    std::uint64_t revision);
-// `part` is 0 for figures, 1 for differences, 2 for why, 3 for the path of edits. Without a pinned plan, only
-// the open plan is listed.
+// `part` is 0 for figures, 1 for differences, 2 for why, 3 for the path of edits, 4 for what moves. Without a
+// pinned plan, only the open plan is listed.
 [[nodiscard]] Table compare_data(const Scene& scene, const CompareViewState& state, int part);
 
 // Lists A, the open plan as B, then the others: letters and places of all tables. Where nothing is pinned,
