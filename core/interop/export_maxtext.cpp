@@ -180,7 +180,8 @@ void put_pipeline(ExportDraft& draft) {
     const std::vector<std::int64_t> layers = chunk_layers(p);
     if (!is_even(layers))
         draft.lose("/layout/stage_layers", "stage_layers: MaxText gives each stage as many layers");
-    // types.py: of DeepSeek's blocks only the layers of experts are pipelined, the dense ones lie before them.
+    // types.py: of DeepSeek's blocks only the layers of experts are pipelined, the dense ones lie before
+    // them.
     if (p.model.moe && p.model.moe->first_dense_layers > 0)
         draft.lose("/layout/stage_layers",
                    "stage_layers: MaxText keeps the dense layers of this model out of the pipeline");

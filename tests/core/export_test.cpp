@@ -4,8 +4,8 @@
 #include "core/advice/advice.h"
 #include "core/interop/export.h"
 #include "core/interop/import.h"
-#include "core/memory/state_words.h"
 #include "core/io/plan_json.h"
+#include "core/memory/state_words.h"
 #include "core/pipeline/sequence.h"
 #include "core/pipeline/stages.h"
 #include "core/plan/edits.h"
@@ -491,9 +491,7 @@ TEST_CASE("an export lists dropout, types of state and modules of recomputation 
     p.training.recompute = {RecomputeModules(RecomputeModule::layernorm), 0, RecomputeMethod::block};
     CHECK(notes("megatron", "layernorm saves nothing"));
     CHECK(export_plan(p, "megatron", presets()).refused.empty());
-    const auto kept = [&] {
-        return evaluate(p, {.timeline = false}).memory.stage.front().activations;
-    };
+    const auto kept = [&] { return evaluate(p, {.timeline = false}).memory.stage.front().activations; };
     const auto with = kept();
     p.training.recompute = Recompute::none;
     CHECK(kept() == test::near(with));

@@ -325,10 +325,10 @@ TEST_CASE("a tool's own command is the file that it is given, with the command's
         {"auto.yaml", "step_scheduler:\n  global_batch_size: 64\n  local_batch_size: 2\nmodel:\n  "
                       "pretrained_model_name_or_path: Qwen/Qwen3-8B\ndistributed:\n  strategy: fsdp2\n  "
                       "tp_size: 2\n"}};
-    const Import factory = import_with_files(
-        "FORCE_TORCHRUN=1 NNODES=2 NPROC_PER_NODE=8 llamafactory-cli train full.yaml "
-        "per_device_train_batch_size=4\n",
-        files);
+    const Import factory =
+        import_with_files("FORCE_TORCHRUN=1 NNODES=2 NPROC_PER_NODE=8 llamafactory-cli train full.yaml "
+                          "per_device_train_batch_size=4\n",
+                          files);
     REQUIRE(factory.plan);
     CHECK(factory.kind == "llama-factory");
     CHECK(factory.plan->cluster.gpus == 16);

@@ -415,9 +415,8 @@ Invocation launched(const Invocation& job, const FrontWords& front) {
 
 bool is_settings_file(std::string_view name) {
     static constexpr std::string_view kEndings[] = {".yaml", ".yml", ".json", ".toml"};
-    return std::any_of(std::begin(kEndings), std::end(kEndings), [&](std::string_view end) {
-        return name.ends_with(end) && name.size() > end.size();
-    });
+    return std::any_of(std::begin(kEndings), std::end(kEndings),
+                       [&](std::string_view end) { return name.ends_with(end) && name.size() > end.size(); });
 }
 
 std::string flag_key(std::string_view name) {
