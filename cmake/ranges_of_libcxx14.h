@@ -60,6 +60,21 @@ constexpr void stable_sort(R&& r, Less less = {}, P of = {}) {
         return std::invoke(less, std::invoke(of, a), std::invoke(of, b));
     });
 }
+template <typename R, typename Less = std::less<>, typename P = std::identity>
+constexpr void sort(R&& r, Less less = {}, P of = {}) {
+    std::sort(std::begin(r), std::end(r), [&](auto&& a, auto&& b) {
+        return std::invoke(less, std::invoke(of, a), std::invoke(of, b));
+    });
+}
+template <typename R, typename Is, typename P = std::identity>
+constexpr auto count_if(R&& r, Is is, P of = {}) {
+    return std::count_if(std::begin(r), std::end(r),
+                         [&](auto&& x) { return std::invoke(is, std::invoke(of, x)); });
+}
+template <typename R, typename Out, typename Make>
+constexpr void transform(R&& r, Out out, Make make) {
+    std::transform(std::begin(r), std::end(r), out, [&](auto&& x) { return std::invoke(make, x); });
+}
 template <typename R, typename T>
 constexpr void replace(R&& r, const T& from, const T& to) {
     std::replace(std::begin(r), std::end(r), from, to);

@@ -302,7 +302,7 @@ constexpr std::int64_t kDeepEpRanks[] = {1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128
 
 bool lacks_exchange_ranks(const Asked& a) {
     if (!a.moe() || a.layout().ep == 1 || a.layout().ep_comm != EpComm::deepep) return false;
-    return std::ranges::find(kDeepEpRanks, a.etp() * a.layout().ep) == std::ranges::end(kDeepEpRanks);
+    return std::ranges::find(kDeepEpRanks, a.etp() * a.layout().ep) == std::end(kDeepEpRanks);
 }
 std::string exchange_ranks_words(const Asked& a) {
     return sentence("ep_comm deepep over ", a.etp() * a.layout().ep,

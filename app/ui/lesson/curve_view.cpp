@@ -244,7 +244,7 @@ class CurveView {
                     (within ? theme_.good : theme_.bad).alpha(0.55f));
             if (!within) order.push_back(i);
         }
-        std::ranges::sort(order, std::ranges::greater(), factor);
+        std::ranges::sort(order, std::greater<>(), factor);
         constexpr std::size_t kNamed = 3;
         for (std::size_t k = 0; k < std::min(order.size(), kNamed); ++k) {
             const std::size_t i = order[k];
