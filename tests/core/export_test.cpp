@@ -761,7 +761,7 @@ TEST_CASE("types of state come back from each framework that says them, and are 
                            || !is_said(made, "optimizer_state: ");
         if (row.target != "nanotron") CHECK(noted != row.said);
         if (!row.said) continue;
-        CHECK(bytes_per_parameter(*read.plan) == near(bytes_per_parameter(plan), 1e-9));
+        CHECK(bytes_per_parameter(*read.plan) == test::near(bytes_per_parameter(plan), 1e-9));
         CHECK(read.plan->training.parameters == plan.training.parameters);
         CHECK(read.plan->training.gradients == plan.training.gradients);
         CHECK(read.plan->training.optimizer_state == plan.training.optimizer_state);
