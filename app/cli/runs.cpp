@@ -308,10 +308,10 @@ int show_measured(const Context& context, const MeasuredArguments& a) {
 
 void add_measured(Options& app, Context& context) {
     auto& a = run_with(app, context, show_measured);
-    app.add_option(
-           "FILE", a.files,
-           "traces of PyTorch, logs of Megatron, torchtitan or DeepSpeed, files of the NCCL Inspector, plain or gzip: "
-           "of one run; - for standard input")
+    app.add_option("FILE", a.files,
+                   "traces of PyTorch, logs of Megatron, torchtitan or DeepSpeed, files of the NCCL "
+                   "Inspector, plain or gzip: "
+                   "of one run; - for standard input")
         .required();
     app.add_option("--plan", a.plan.name, "the plan of the run, whose prediction stands beside it")
         .type_name("PLAN");

@@ -52,8 +52,7 @@ std::string other_types(const ExportDraft& draft) {
     for (std::size_t i = 0; i < std::size(differs); ++i)
         if (differs[i] && !named(kFields[i]))
             return "types of parameters, gradients and optimizer states: the text comes to "
-                   + state_words(*read.plan) + ", and not to the plan's "
-                   + state_words(draft.plan);
+                   + state_words(*read.plan) + ", and not to the plan's " + state_words(draft.plan);
     return {};
 }
 

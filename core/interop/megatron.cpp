@@ -548,8 +548,8 @@ void take_named(SettingsSheet& sheet, PlanDraft& draft, const Presets& presets) 
                             "hf_model_id", "factory"}) {
         std::string value = sheet.value_of(key);
         if (value.empty()) continue;
-        value = value.substr(0, value.find('('));        // nemo llm pretrain --factory "llama3_8b(num_nodes=2)"
-        if (value.ends_with("_recipe")) {  // llm.llama3_70b.pretrain_recipe
+        value = value.substr(0, value.find('('));  // nemo llm pretrain --factory "llama3_8b(num_nodes=2)"
+        if (value.ends_with("_recipe")) {          // llm.llama3_70b.pretrain_recipe
             const std::size_t end = value.rfind('.');
             const std::size_t begin = value.rfind('.', end == std::string::npos || end == 0 ? end : end - 1);
             if (begin == std::string::npos || end == std::string::npos || begin >= end) continue;

@@ -61,8 +61,7 @@ std::optional<OuterScript> file_of_script(ImportRequest& r, std::string& missing
     if (!script && !front) return std::nullopt;
     if (front && (!front->known || !r.other || !r.other(front->file))) fail_missing(r, *front);
     const bool launcher = std::erase_if(own, [](const Tool* t) { return t->or_another; }) > 0;
-    if (!front
-        && (own.size() > 1 || (own.size() == 1 && own.front()->reader != Reader::fields)))
+    if (!front && (own.size() > 1 || (own.size() == 1 && own.front()->reader != Reader::fields)))
         return std::nullopt;
     OuterScript out;
     try {

@@ -38,9 +38,9 @@ std::string state_words(const Plan& plan, std::string_view optimizer) {
         i = end;
     }
     return sentence(three_digits(bytes_per_parameter(plan)), " bytes a parameter: ", out,
-                    copy              ? "" :
-                    optimizer.empty() ? "; no master copy" :
-                                        "; " + std::string(optimizer) + " keeps no master copy");
+                    copy                ? ""
+                    : optimizer.empty() ? "; no master copy"
+                                        : "; " + std::string(optimizer) + " keeps no master copy");
 }
 
 }  // namespace pentamesh

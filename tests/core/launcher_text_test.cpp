@@ -325,10 +325,10 @@ TEST_CASE("a tool's own command is the file that it is given, with the command's
         {"auto.yaml", "step_scheduler:\n  global_batch_size: 64\n  local_batch_size: 2\nmodel:\n  "
                       "pretrained_model_name_or_path: Qwen/Qwen3-8B\ndistributed:\n  strategy: fsdp2\n  "
                       "tp_size: 2\n"}};
-    const Import factory = import_with_files(
-        "FORCE_TORCHRUN=1 NNODES=2 NPROC_PER_NODE=8 llamafactory-cli train full.yaml "
-        "per_device_train_batch_size=4\n",
-        files);
+    const Import factory =
+        import_with_files("FORCE_TORCHRUN=1 NNODES=2 NPROC_PER_NODE=8 llamafactory-cli train full.yaml "
+                          "per_device_train_batch_size=4\n",
+                          files);
     REQUIRE(factory.plan);
     CHECK(factory.kind == "llama-factory");
     CHECK(factory.plan->cluster.gpus == 16);
@@ -379,8 +379,8 @@ TEST_CASE("a command whose words a document feeds is read, and its first line al
                               "--train.micro_batch_size 2 \\\n   --model.model_name_or_path "
                               "Qwen/Qwen3-8B \\\n   --data.max_len 8192 \\\n   --ds.zero_stage 3\nEOF\n";
     const Import made = import_text("set -x\nread -r -d '' training_commands <<EOF\n" + words
-                                        + "if [[ ${1} != \"slurm\" ]]; then\n    deepspeed --num_gpus 8 "
-                                          "--module $training_commands\nfi\n");
+                                    + "if [[ ${1} != \"slurm\" ]]; then\n    deepspeed --num_gpus 8 "
+                                      "--module $training_commands\nfi\n");
     REQUIRE(made.plan);
     CHECK(made.kind == "openrlhf");
     CHECK(made.plan->layout.zero == 3);

@@ -385,8 +385,8 @@ TEST_CASE("a text of the Inspector may end in backslashes, hold quotes and brace
 TEST_CASE("the lines of DeepSpeed's throughput timer are steps and a peak of memory") {
     std::string log;
     for (int step = 10; step <= 50; step += 10)
-        log += "[2026-04-18 01:41:59,171] [INFO] [timer.py:199:stop] epoch=0/micro_step=" + std::to_string(step)
-               + "/global_step=" + std::to_string(step)
+        log += "[2026-04-18 01:41:59,171] [INFO] [timer.py:199:stop] epoch=0/micro_step="
+               + std::to_string(step) + "/global_step=" + std::to_string(step)
                + ", RunningAvgSamplesPerSec=60.5, CurrSamplesPerSec=64.0, MemAllocated=3.96GB, "
                  "MaxMemAllocated=22.95GB\n";
     const RunFile file = read_run_log(log);

@@ -42,7 +42,7 @@ std::size_t words_of_row(const Invocation& i, std::size_t k, const nlohmann::ord
 
 // Holds a tool's own command among the words, and the file of settings that it is given.
 struct FrontWords {
-    const nlohmann::ordered_json* row = nullptr;  // of words.json, "front_ends"; null: there is none
+    const nlohmann::ordered_json* row = nullptr;  // of words.json, "front_ends"; null: there is absent
     std::size_t begin = 0, end = 0, file = 0;     // its words are [begin, end)
 };
 
@@ -415,9 +415,8 @@ Invocation launched(const Invocation& job, const FrontWords& front) {
 
 bool is_settings_file(std::string_view name) {
     static constexpr std::string_view kEndings[] = {".yaml", ".yml", ".json", ".toml"};
-    return std::any_of(std::begin(kEndings), std::end(kEndings), [&](std::string_view end) {
-        return name.ends_with(end) && name.size() > end.size();
-    });
+    return std::any_of(std::begin(kEndings), std::end(kEndings),
+                       [&](std::string_view end) { return name.ends_with(end) && name.size() > end.size(); });
 }
 
 std::string flag_key(std::string_view name) {
