@@ -42,7 +42,7 @@ std::size_t words_of_row(const Invocation& i, std::size_t k, const nlohmann::ord
 
 // Holds a tool's own command among the words, and the file of settings that it is given.
 struct FrontWords {
-    const nlohmann::ordered_json* row = nullptr;  // of words.json, "front_ends"; null: there is absent
+    const nlohmann::ordered_json* row = nullptr;  // of words.json, "front_ends"; null: no row
     std::size_t begin = 0, end = 0, file = 0;     // its words are [begin, end)
 };
 
