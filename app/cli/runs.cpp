@@ -260,6 +260,9 @@ Json json_of_measured(const runs::Measured& m) {
               {"measured_s", known(m.measured_s)},
               {"ideal_s", known(m.ideal_s)},
               {"possible", m.possible}}},
+            {"memory",
+             {{"measured_peak", m.peak_bytes > 0 ? whole(m.peak_bytes) : Json(nullptr)},
+              {"predicted_peak", m.predicted_peak > 0 ? whole(m.predicted_peak) : Json(nullptr)}}},
             {"summary", as_utf8(m.summary)},
             {"parts", std::move(parts)},
             {"collectives", std::move(collectives)},
@@ -271,6 +274,12 @@ Json json_of_measured(const runs::Measured& m) {
 Document document_of(const runs::Measured& m) {
     Section step{"Step", {}, {}};
     if (!m.summary.empty()) step.lines.push_back(m.summary);
+    if (m.peak_bytes > 0)
+        step.lines.push_back("At most " + memory_text(m.peak_bytes) + " were allocated on a GPU"
+                             + (m.predicted_peak > 0
+                                    ? "; the plan's fullest one holds " + memory_text(m.predicted_peak)
+                                          + ", with what no allocator counts."
+                                    : "."));
     for (const runs::RunProblem& p : m.problems) step.lines.push_back(as_utf8(p.message));
     for (const std::string& w : m.warnings) step.lines.push_back(as_utf8(w));
     if (!m.parts.empty()) step.table = measured_parts_table(m);
@@ -299,10 +308,10 @@ int show_measured(const Context& context, const MeasuredArguments& a) {
 
 void add_measured(Options& app, Context& context) {
     auto& a = run_with(app, context, show_measured);
-    app.add_option(
-           "FILE", a.files,
-           "traces of PyTorch, logs of Megatron or torchtitan, files of the NCCL Inspector, plain or gzip: "
-           "of one run; - for standard input")
+    app.add_option("FILE", a.files,
+                   "traces of PyTorch, logs of Megatron, torchtitan or DeepSpeed, files of the NCCL "
+                   "Inspector, plain or gzip: "
+                   "of one run; - for standard input")
         .required();
     app.add_option("--plan", a.plan.name, "the plan of the run, whose prediction stands beside it")
         .type_name("PLAN");

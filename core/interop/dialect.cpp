@@ -124,6 +124,18 @@ std::optional<Setting> made(const json& rule, const ByKey& all, std::string& res
     return out;
 }
 
+// Returns true for a switch of which the rules say what it does the other way: where it stands like this, it
+// is as if it were not there.
+bool is_other_way(const json& data, const std::string& key, const std::string& value) {
+    const auto is = flag_of_word(value);
+    const json rules = data.value("rules", json::array());
+    return is && std::any_of(rules.begin(), rules.end(), [&](const json& rule) {
+               const json when = rule.value("when", json::object());
+               const auto said = when.find(key);
+               return said != when.end() && *said == (*is ? "false" : "true");
+           });
+}
+
 }  // namespace
 
 Dialect::Dialect(std::string_view name, const Presets& presets) {
@@ -236,6 +248,7 @@ void Dialect::mark(SettingsSheet& sheet) const {
         for (const json& role : data_.value("roles", json::array()))
             if (key.starts_with(role.get<std::string>()))
                 sheet.cannot_hold(key, "another part of the job: the plan holds the training of one model");
+        if (is_other_way(data_, key, sheet.value_of(key))) sheet.ignore(key);
     }
 }
 

@@ -228,7 +228,6 @@ void lose_unusual_model(ExportDraft& draft) {
     lose(m.qk_norm == QkNorm::full, "norm over all heads' queries and keys");
     lose(m.attention_gate != AttentionGate::none, "gate on the attention's output");
     lose(m.attention_sinks, "attention sinks in these fields");
-    lose(m.sliding_window > 0, "sliding window in these fields");
     lose(m.value_head_dim > 0 && m.value_head_dim != m.head_dim, "head dimension of values");
     lose(m.post_norms, "norms after attention and MLP");
     lose(m.shared_norm, "attention and MLP side by side");
@@ -240,6 +239,15 @@ void lose_unusual_model(ExportDraft& draft) {
     lose(m.moe->beside_mlp, "MLP beside the experts");
     lose(m.moe->latent > 0, "experts on a smaller hidden state");
     lose(m.moe->shared_expert_gate, "gate on the shared experts in these fields");
+}
+
+// transformer/transformer_config.py, window_size: how many tokens before it a token sees, in all layers.
+void put_window(ExportDraft& draft) {
+    const std::int64_t before = draft.plan.model.sliding_window - 1;
+    if (before < 0) return;
+    draft.say_as("model", "window_size",
+                 draft.is("bridge") ? Value(Verbatim{"(" + std::to_string(before) + ", 0)"})
+                                    : Value(std::to_string(before) + ",0"));
 }
 
 void put_activation(ExportDraft& draft) {
@@ -366,6 +374,7 @@ void fill_megatron_model(ExportDraft& draft) {
     draft.put("/model/hidden", m.hidden);
     draft.put("/model/heads", m.heads);
     put_attention(draft);
+    put_window(draft);
     if (m.ffn > 0) draft.put("/model/ffn", m.ffn);
     put_activation(draft);
     put_norms(draft);

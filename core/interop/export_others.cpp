@@ -351,15 +351,15 @@ std::string torch_name(Dtype t) {
 }
 
 // Returns why the model is not of Llama's kind; empty where it is.
-std::string unlike_llama(const Model& m, bool qwen_bias, bool experts) {
+std::string unlike_llama(const Model& m, bool qwen, bool experts) {
     if (!m.pattern.empty() || m.linear || m.mamba) return "layers of several kinds";
     if (m.attention == AttentionKind::mla) return "multi-head latent attention (mla)";
     if (m.norm != NormKind::rmsnorm) return "its norm";
     if (m.ffn_kind != FfnKind::swiglu) return "its MLP (" + std::string(pentamesh::name_of(m.ffn_kind)) + ")";
     if (m.positions != Positions::rope) return "learned positions";
-    if (m.attention_bias || m.mlp_bias || (m.qkv_bias && !qwen_bias)) return "biases";
+    if (m.attention_bias || m.mlp_bias || (m.qkv_bias && !qwen)) return "biases";
     if (m.qk_norm != QkNorm::none || m.post_norms || m.shared_norm) return "its norms";
-    if (m.attention_sinks || m.attention_gate != AttentionGate::none || m.sliding_window > 0)
+    if (m.attention_sinks || m.attention_gate != AttentionGate::none || (m.sliding_window > 0 && !qwen))
         return "its attention";
     if (m.head_bias || m.mtp_layers > 0) return "its head";
     if (m.head_dim * m.heads != m.hidden) return "heads that do not make up the hidden size";
@@ -391,8 +391,8 @@ void nanotron_model(ExportDraft& draft) {
     const Model& m = draft.plan.model;
     if (const std::string why = unlike_llama(m, true, true); !why.empty())
         draft.lose("/model", "model: nanotron has no field for ", why);
-    // The attentions over cp, biases and experts are those of its Qwen 2.
-    const bool qwen = m.qkv_bias || m.moe || draft.plan.layout.cp > 1;
+    // The attentions over cp, biases, windows and experts are those of its Qwen 2 (models_config.py).
+    const bool qwen = m.qkv_bias || m.moe || m.sliding_window > 0 || draft.plan.layout.cp > 1;
     const std::string config = "model.model_config.";
     draft.say(config + (qwen ? "is_qwen2_config" : "is_llama_config"), true);
     draft.say(config + "hidden_act", std::string("silu"));
@@ -404,6 +404,7 @@ void nanotron_model(ExportDraft& draft) {
     draft.put("/model/vocab", m.vocab);
     draft.put("/model/tied_embeddings", m.tied_embeddings);
     if (qwen) draft.put("/model/qkv_bias", m.qkv_bias);
+    if (m.sliding_window > 0) draft.say(config + "sliding_window_size", m.sliding_window);
     draft.say(config + "max_position_embeddings", draft.plan.training.sequence_length);
     if (draft.plan.layout.cp > 1)
         draft.put("/layout/cp_comm",

@@ -250,7 +250,10 @@ SettingsSheet make_sheet(const ImportRequest& r, SettingsText& text, const Tool&
         if (dialect) return dialect->key_of(name);
         const std::size_t paren = name.rfind(" (-");
         if (paren != std::string::npos) return name.substr(0, paren);
-        return flags_only ? flag_or_leaf(name) : leaf_key(name);
+        const std::string key = flags_only ? flag_or_leaf(name) : leaf_key(name);
+        // An argument of a recipe's function: "tensor_parallelism".
+        const std::string full = tool.reader == Reader::bridge ? known.full_name(key) : std::string();
+        return full.empty() ? key : full;
     });
     // A log has all that Megatron knows; some of its names are no flags.
     sheet.printed = tool.reader == Reader::megatron && is_argument_log(r.text);

@@ -544,11 +544,12 @@ namespace {
 
 // Takes the recipe or model that a text names.
 void take_named(SettingsSheet& sheet, PlanDraft& draft, const Presets& presets) {
-    for (const char* key :
-         {"from_hf_pretrained(0)", "recipe", "mr", "model_recipe_name", "pretrain_recipe()", "hf_model_id"}) {
+    for (const char* key : {"from_hf_pretrained(0)", "recipe", "mr", "model_recipe_name", "pretrain_recipe()",
+                            "hf_model_id", "factory"}) {
         std::string value = sheet.value_of(key);
         if (value.empty()) continue;
-        if (std::string_view(key) == "pretrain_recipe()") {  // llm.llama3_70b.pretrain_recipe
+        value = value.substr(0, value.find('('));  // nemo llm pretrain --factory "llama3_8b(num_nodes=2)"
+        if (value.ends_with("_recipe")) {          // llm.llama3_70b.pretrain_recipe
             const std::size_t end = value.rfind('.');
             const std::size_t begin = value.rfind('.', end == std::string::npos || end == 0 ? end : end - 1);
             if (begin == std::string::npos || end == std::string::npos || begin >= end) continue;

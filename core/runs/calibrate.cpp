@@ -228,8 +228,8 @@ MeasuredRun run_of_log(const runs::RunFile& log, std::string_view text, const st
     if (log.steps == 0)
         throw Error(
             ErrorKind::invalid, path, "",
-            "has no step times: \"elapsed time per iteration (ms): ...\" of Megatron or \"tps: ...\" of "
-            "torchtitan");
+            "has no step times: \"elapsed time per iteration (ms): ...\" of Megatron, \"tps: ...\" of "
+            "torchtitan or \"CurrSamplesPerSec=...\" of DeepSpeed");
     MeasuredRun run;
     run.id = path;
     if (plan) {

@@ -387,6 +387,8 @@ std::optional<double> step_of(const RunFile& f, const Plan* plan) {
     if (plan && f.tokens_per_s_per_gpu > 0)
         return tokens_per_step(plan->training)
                / (f.tokens_per_s_per_gpu * static_cast<double>(plan->cluster.gpus));
+    if (plan && f.samples_per_s > 0)
+        return static_cast<double>(plan->training.global_batch) / f.samples_per_s;
     return std::nullopt;
 }
 
@@ -500,8 +502,13 @@ std::string signed_time(double seconds) {
 }
 
 std::string summary_of(const Measured& m) {
-    if (!m.measured_s)
+    if (!m.measured_s) {
+        const auto rate = std::ranges::find_if(m.files, [](const RunFile& f) { return f.samples_per_s > 0; });
+        if (rate != m.files.end())
+            return sentence("The log has ", three_digits(rate->samples_per_s),
+                            " sequences a second; the plan (--plan) says how many a step has.");
         return m.collectives.empty() ? "" : "The files say how long collectives take, and no step.";
+    }
     std::string out = sentence("A step takes ", time_text(*m.measured_s));
     if (!m.predicted_s) return out + ".";
     const double off = *m.measured_s - *m.predicted_s;
@@ -552,6 +559,8 @@ Measured measure(std::vector<RunFile> files, const Plan* plan, const Presets& pr
         m.warnings.emplace_back(
             "One rank's trace does not tell the time of a transfer from the wait for other ranks.");
     m.summary = summary_of(m);
+    for (const RunFile& f : m.files) m.peak_bytes = std::max(m.peak_bytes, f.peak_bytes);
+    if (prediction && prediction->evaluation.valid) m.predicted_peak = prediction->evaluation.memory.peak();
     return m;
 }
 

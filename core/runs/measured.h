@@ -90,7 +90,9 @@ struct Measured {
     std::vector<PartRow> parts;
     std::vector<CollectiveRow> collectives;
     std::vector<Fitting> links;  // by transfers that are known without their wait
-    double compute_s = 0;  // of the stage that works longest, recomputation included; 0: not known apart
+    double compute_s = 0;       // of the stage that works longest, recomputation included; 0: not known apart
+    double peak_bytes = 0;      // most that a rank allocated; 0: no file says it
+    double predicted_peak = 0;  // of the fullest GPU, with what stands outside of the allocator; 0: no plan
     std::vector<RunProblem> problems;
     std::vector<std::string> warnings;
     std::string summary;  // where the difference sits, in a sentence

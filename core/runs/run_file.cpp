@@ -277,7 +277,8 @@ RunFile read_run_stream(std::istream& in, const std::string& name, const PartOfG
         if (out.steps == 0)
             refuse(
                 "is no run that can be read: traces of PyTorch (JSON), logs of Megatron (\"elapsed time per "
-                "iteration (ms): ...\") and torchtitan (\"tps: ...\") and files of the NCCL Inspector are");
+                "iteration (ms): ...\"), torchtitan (\"tps: ...\") and DeepSpeed (\"CurrSamplesPerSec=...\") "
+                "and files of the NCCL Inspector are");
     } else {
         out = *kind == RunFileKind::nccl_inspector ? read_inspector(bytes) : read_kineto(bytes, part_of);
         out.kind = *kind;
@@ -318,7 +319,7 @@ RunFile read_run_text(const std::string& text, const std::string& name, const Pa
     }
 }
 
-// Reads logs of Megatron, with or without timers, and of torchtitan.
+// Reads logs of Megatron, with or without timers, of torchtitan and of DeepSpeed.
 
 namespace {
 
@@ -414,6 +415,8 @@ class LogReader {
         } else if (steps_ms_.empty() && line.find("tps:") != std::string_view::npos) {
             if (const double rate = figure_behind(without_colours(line), "tps:"); rate > 0)
                 keep(rates_, rate);
+        } else if (line.find("SamplesPerSec=") != std::string_view::npos) {
+            deepspeed(line);
         }
     }
 
@@ -423,6 +426,12 @@ class LogReader {
             out_.steps = steps_ms_.size();
             out_.step_s = middle_of(std::move(steps_ms_)) / 1e3;
             find_parts();
+        } else if (!samples_.empty()) {
+            out_.kind = RunFileKind::deepspeed_log;
+            out_.steps = samples_.size();
+            out_.samples_per_s = middle_of(std::move(samples_));
+            // The timer begins behind the warm-up.
+            return std::move(out_);
         } else {
             out_.kind = RunFileKind::torchtitan_log;
             out_.steps = rates_.size();
@@ -438,6 +447,15 @@ class LogReader {
   private:
     static void keep(std::vector<double>& list, double x) {
         if (list.size() < kMostSteps) list.push_back(x);
+    }
+    // Reads a line of DeepSpeed's ThroughputTimer (deepspeed/utils/timer.py): sequences a second of the whole
+    // job (its batch is train_batch_size), between two lines and since the second step; its GB are 2^30.
+    void deepspeed(std::string_view line) {
+        double rate = figure_behind(line, "CurrSamplesPerSec=");
+        if (!(rate > 0)) rate = figure_behind(line, "RunningAvgSamplesPerSec=");
+        if (rate > 0) keep(samples_, rate);
+        constexpr double kGiB = 1 << 30;
+        out_.peak_bytes = std::max(out_.peak_bytes, kGiB * figure_behind(line, "MaxMemAllocated="));
     }
     // Reads "    forward-compute ....: (12.10, 14.20)", and with --timing-log-option all "  forward-compute:"
     // and lines "     rank  0: 12.1" below it. Returns false for a line of another kind.
@@ -501,7 +519,7 @@ class LogReader {
     }
 
     RunFile out_;
-    std::vector<double> steps_ms_, rates_;
+    std::vector<double> steps_ms_, rates_, samples_;
     EnumArray<Timer, std::vector<double>> timers_;
     int blocks_ = 0;     // of timers since the last iteration
     bool open_ = false;  // lines are timers of that iteration

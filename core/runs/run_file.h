@@ -73,7 +73,7 @@ void end_if_cancelled(const ReadWatch* watch);
 
 class UnpackedBytes;
 
-enum class RunFileKind : std::uint8_t { kineto, megatron_log, torchtitan_log, nccl_inspector };
+enum class RunFileKind : std::uint8_t { kineto, megatron_log, torchtitan_log, nccl_inspector, deepspeed_log };
 
 // Names the parts of a step. A trace has those to `idle`, a log of Megatron compute, optimizer, dp, pipeline
 // and rest. `dp`: all groups over which replicas talk; `unnamed`: of groups whose axis is not known.
@@ -92,8 +92,8 @@ enum class RunPart : std::uint8_t {
     rest
 };
 
-[[nodiscard]] constexpr std::array<std::string_view, 4> names_of_enum(RunFileKind) {
-    return {"kineto", "megatron-log", "torchtitan-log", "nccl-inspector"};
+[[nodiscard]] constexpr std::array<std::string_view, 5> names_of_enum(RunFileKind) {
+    return {"kineto", "megatron-log", "torchtitan-log", "nccl-inspector", "deepspeed-log"};
 }
 [[nodiscard]] constexpr std::array<std::string_view, 12> names_of_enum(RunPart) {
     return {"compute", "optimizer", "tp",     "cp",   "ep",       "pp",
@@ -140,6 +140,8 @@ struct RunFile {
     std::size_t steps = 0;
     double step_s = 0;                // 0: not known
     double tokens_per_s_per_gpu = 0;  // 0: the file has seconds instead
+    double samples_per_s = 0;         // sequences of the whole job; 0: the file has another figure
+    double peak_bytes = 0;            // most that a rank allocated (torch's allocator); 0: it does not say
     std::int64_t global_batch = 0;    // 0: it does not say
     EnumArray<RunPart, std::optional<PartTime>> parts;
     std::vector<PartSpan> spans;  // of a trace's first step, without those that are idle; at most 65,536
@@ -172,7 +174,7 @@ using PartOfGroup =
 
 // ---- the readers, one a kind: run_file.cpp, chrome_events.cpp, inspector.cpp ----
 
-// Reads a log of Megatron or torchtitan. It has 0 steps where it says nothing of them.
+// Reads a log of Megatron, torchtitan or DeepSpeed. It has 0 steps where it says nothing of them.
 [[nodiscard]] RunFile read_run_log(UnpackedBytes& bytes);
 [[nodiscard]] RunFile read_run_log(const std::string& text);
 [[nodiscard]] RunFile read_kineto(UnpackedBytes& bytes, const PartOfGroup& part_of);

@@ -840,9 +840,35 @@ TEST_CASE("types of state come back from each framework that says them, and are 
                            || !is_said(made, "optimizer_state: ");
         if (row.target != "nanotron") CHECK(noted != row.said);
         if (!row.said) continue;
-        CHECK(bytes_per_parameter(*read.plan) == near(bytes_per_parameter(plan), 1e-9));
+        CHECK(bytes_per_parameter(*read.plan) == test::near(bytes_per_parameter(plan), 1e-9));
         CHECK(read.plan->training.parameters == plan.training.parameters);
         CHECK(read.plan->training.gradients == plan.training.gradients);
         CHECK(read.plan->training.optimizer_state == plan.training.optimizer_state);
+    }
+}
+
+// transformer/transformer_config.py (window_size); nanotron's Qwen2Config (sliding_window_size).
+TEST_CASE("a window on all layers comes back from Megatron, Megatron-Bridge and nanotron") {
+    for (const std::string_view target : {"megatron", "bridge", "nanotron", "picotron"}) {
+        CAPTURE(std::string(target));
+        Plan plan = presets().plan("single-gpu");
+        plan.model = presets().model("llama-3-8b");
+        plan.model.sliding_window = 2048;
+        plan.model_source = {"llama-3-8b", {}};
+        plan.layout = Layout();
+        plan.cluster.gpus = 1;
+        plan.training = Training();
+        plan.training.sequence_length = 4096;
+        const Export made = export_plan(plan, target, presets());
+        INFO(made.text);
+        if (target == "picotron") {
+            CHECK_FALSE(made.lost.empty());
+            continue;
+        }
+        for (const Unsaid& u : made.lost) CHECK(u.why == "");
+        const Import read = back(plan, target, made.text, "");
+        REQUIRE(read.plan);
+        CHECK(read.plan->model.sliding_window == 2048);
+        CHECK_FALSE(read.plan->model.qkv_bias);
     }
 }

@@ -373,3 +373,40 @@ TEST_CASE("a command whose file of settings is not there says that it needs the 
         CHECK(std::string(e.what()).find("--var") != std::string::npos);
     }
 }
+
+TEST_CASE("a command whose words a document feeds is read, and its first line alone without -d") {
+    const std::string words = " openrlhf.cli.train_dpo \\\n   --train.batch_size 256 \\\n   "
+                              "--train.micro_batch_size 2 \\\n   --model.model_name_or_path "
+                              "Qwen/Qwen3-8B \\\n   --data.max_len 8192 \\\n   --ds.zero_stage 3\nEOF\n";
+    const Import made = import_text("set -x\nread -r -d '' training_commands <<EOF\n" + words
+                                    + "if [[ ${1} != \"slurm\" ]]; then\n    deepspeed --num_gpus 8 "
+                                      "--module $training_commands\nfi\n");
+    REQUIRE(made.plan);
+    CHECK(made.kind == "openrlhf");
+    CHECK(made.plan->layout.zero == 3);
+    CHECK(made.plan->training.global_batch == 256);
+    CHECK(made.plan->training.micro_batch == 2);
+    const Import first = import_text("read -r TP REST <<EOF\n4 8\n9 9\nEOF\ntorchrun --nproc_per_node 8 "
+                                     "pretrain_gpt.py --tensor-model-parallel-size $TP --num-layers 16 "
+                                     "--hidden-size 2048 --num-attention-heads 16 --seq-length 2048 "
+                                     "--max-position-embeddings 2048 --micro-batch-size 1 "
+                                     "--global-batch-size $REST --bf16 --vocab-size 32000\n");
+    REQUIRE(first.plan);
+    CHECK(first.plan->layout.tp == 4);
+    CHECK(first.plan->training.global_batch == 8);
+}
+
+TEST_CASE("a switch whose rule speaks of its other way changes nothing, and is known") {
+    const Import made = import_text("worker:\n  actor:\n    global_batch_size: 128\n"
+                                    "    micro_batch_size_per_device_for_update: 1\n    ulysses_size: 1\n"
+                                    "    model:\n      model_path: Qwen/Qwen2.5-7B-Instruct\n"
+                                    "      enable_gradient_checkpointing: true\n    fsdp:\n"
+                                    "      enable_full_shard: true\n      enable_cpu_offload: false\n"
+                                    "  rollout:\n    n: 5\ntrainer:\n  n_gpus_per_node: 8\n",
+                                    8);
+    REQUIRE(made.plan);
+    CHECK(made.kind == "easyr1");
+    CHECK(made.settings.not_known.empty());
+    CHECK(made.plan->layout.zero == 3);
+    CHECK(made.plan->training.recompute == RecomputeChoice(Recompute::full));
+}

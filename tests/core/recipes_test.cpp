@@ -3,6 +3,7 @@
 #include "core/base/files.h"
 #include "core/interop/import.h"
 #include "core/interop/script/read_python.h"
+#include "tests/core/imports.h"
 #include "tests/core/shipped.h"
 
 #include <doctest/doctest.h>
@@ -338,4 +339,45 @@ def qwen3_30b_a3b_pretrain_8gpu_gb200_bf16_config() -> ConfigContainer:
     const Import blackwell = read_recipe(text, "qwen3_30b_a3b_pretrain_8gpu_gb200_bf16_config");
     REQUIRE(blackwell.plan);
     CHECK(blackwell.plan->layout.ep_comm == EpComm::alltoall);
+}
+
+// nemo/collections/llm/recipes: a recipe's function takes the degrees by names of its own.
+TEST_CASE("NeMo 2: a recipe's function, its arguments, and a job that is put together are read") {
+    const std::string quick =
+        "import nemo_run as run\nfrom nemo.collections import llm\n"
+        "def configure_recipe(nodes: int = 2, gpus_per_node: int = 8):\n"
+        "    recipe = llm.llama3_8b.pretrain_recipe(\n        dir=\"/checkpoints\", name=\"x\", "
+        "tensor_parallelism=2,\n        num_nodes=nodes, num_gpus_per_node=gpus_per_node)\n"
+        "    recipe.trainer.max_steps = 100\n    return recipe\n";
+    const Import recipe = test::import_text(quick);
+    REQUIRE(recipe.plan);
+    CHECK(recipe.kind == "bridge");
+    CHECK(recipe.plan->cluster.gpus == 16);
+    CHECK(recipe.plan->layout.tp == 2);
+    CHECK(recipe.plan->model.layers == 32);
+    // Its own settings stand in NeMo.
+    const bool open = std::any_of(recipe.problems.begin(), recipe.problems.end(), [](const auto& p) {
+        return p.message.find("what it sets is not known") != std::string::npos;
+    });
+    CHECK(open);
+    const std::string job =
+        "import nemo_run as run\nfrom nemo import lightning as nl\nfrom nemo.collections import llm\n"
+        "def configure():\n"
+        "    strategy = run.Config(nl.MegatronStrategy, tensor_model_parallel_size=2, "
+        "pipeline_model_parallel_size=2, sequence_parallel=True)\n"
+        "    trainer = run.Config(nl.Trainer, devices=8, num_nodes=2, strategy=strategy, "
+        "plugins=run.Config(nl.MegatronMixedPrecision, precision=\"bf16-mixed\"))\n"
+        "    return run.Partial(llm.pretrain, model=run.Config(llm.LlamaModel), trainer=trainer,\n"
+        "        data=run.Config(llm.MockDataModule, seq_length=8192, global_batch_size=128, "
+        "micro_batch_size=1))\n";
+    ImportRequest r;
+    r.text = job;
+    r.path = "job.py";
+    r.model = "llama-3-8b";
+    const Import made = import_settings(r, test::presets());
+    REQUIRE(made.plan);
+    CHECK(made.plan->cluster.gpus == 16);
+    CHECK(made.plan->layout.tp == 2);
+    CHECK(made.plan->layout.pp == 2);
+    CHECK(made.plan->training.global_batch == 128);
 }

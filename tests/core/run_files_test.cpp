@@ -380,3 +380,26 @@ TEST_CASE("a text of the Inspector may end in backslashes, hold quotes and brace
     CHECK(f.calls.size() == 3);
     CHECK(f.warnings.empty());
 }
+
+// deepspeed/utils/timer.py: the batch of the throughput timer is train_batch_size, of the whole job.
+TEST_CASE("the lines of DeepSpeed's throughput timer are steps and a peak of memory") {
+    std::string log;
+    for (int step = 10; step <= 50; step += 10)
+        log += "[2026-04-18 01:41:59,171] [INFO] [timer.py:199:stop] epoch=0/micro_step="
+               + std::to_string(step) + "/global_step=" + std::to_string(step)
+               + ", RunningAvgSamplesPerSec=60.5, CurrSamplesPerSec=64.0, MemAllocated=3.96GB, "
+                 "MaxMemAllocated=22.95GB\n";
+    const RunFile file = read_run_log(log);
+    CHECK(file.kind == RunFileKind::deepspeed_log);
+    CHECK(file.steps == 5);
+    CHECK(file.samples_per_s == near(64.0, 1e-9));
+    CHECK(file.peak_bytes == near(22.95 * (1 << 30), 1e-9));
+    Plan plan = test::presets().plan("mesh-8");
+    plan.training.global_batch = 128;
+    const Measured m = measure({file}, &plan, test::presets());
+    REQUIRE(m.measured_s);
+    CHECK(*m.measured_s == near(2.0, 1e-9));
+    const Measured alone = measure({file}, nullptr, test::presets());
+    CHECK_FALSE(alone.measured_s.has_value());
+    CHECK(alone.summary.find("64") != std::string::npos);
+}

@@ -158,3 +158,23 @@ TEST_CASE("a sentence says what a parameter takes") {
     CHECK(said->message.find("16 bytes a parameter") != std::string::npos);
     CHECK(said->message.find("torch.optim.AdamW") != std::string::npos);
 }
+
+// v1/core/model_engine.py: full tuning puts the whole model into fp32; torch.optim.AdamW by default.
+TEST_CASE("LLaMA-Factory v1 keeps parameters in fp32, and degrees that make other GPUs are said") {
+    const Import made = import_text("model: Qwen/Qwen3-0.6B\nmodel_class: llm\ndist_config:\n  name: fsdp2\n"
+                                    "micro_batch_size: 4\ncutoff_len: 2048\n",
+                                    8);
+    REQUIRE(made.plan);
+    CHECK(made.kind == "llama-factory-v1");
+    CHECK(bytes_per_parameter(*made.plan) == near(16, 1e-6));
+    CHECK(made.plan->training.parameters == Dtype::fp32);
+    const Import nano =
+        import_text("model:\n  model_config:\n    is_llama_config: true\n    hidden_size: 1024\n    "
+                    "num_hidden_layers: 4\n"
+                    "    num_attention_heads: 8\n    intermediate_size: 4096\n    vocab_size: "
+                    "32000\nparallelism:\n  dp: 1\n"
+                    "  pp: 1\n  tp: 2\ntokens:\n  micro_batch_size: 1\n  batch_accumulation_per_replica: 1\n"
+                    "  sequence_length: 1024\n",
+                    8);
+    CHECK(problem_called(nano, "gpus-said"));
+}

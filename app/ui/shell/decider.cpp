@@ -349,7 +349,7 @@ bool has_steps(const std::string& text) {
 
 bool says_settings(const runs::RunFile& file, const fs::path& path) {
     using runs::RunFileKind;
-    if (file.kind != RunFileKind::megatron_log && file.kind != RunFileKind::torchtitan_log) return false;
+    if (file.kind == RunFileKind::kineto || file.kind == RunFileKind::nccl_inspector) return false;
     return !interop::guess_tools(runs::unpacked_begin(begin_of(path))).empty();
 }
 

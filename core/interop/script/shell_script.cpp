@@ -542,29 +542,40 @@ void collect_assigned(const Command& c, std::set<std::string>& names) {
 
 void read_into(Expander& x, const std::vector<Argument>& words, const Command& c) {
     std::vector<std::string> names;
-    bool array = false;
+    bool array = false, to_end = false;  // -d '': beyond the first line
     for (std::size_t i = 1; i < words.size(); ++i) {
         const std::string n = x.known(words[i].text).value_or("-");
         if (n == "-a" || n == "-ra") array = true;
-        if (!n.starts_with("-")) names.push_back(n);
+        if (n == "-d" || n == "-rd") {
+            to_end = true;
+            ++i;  // its delimiter
+        } else if (!n.starts_with("-")) {
+            names.push_back(n);
+        }
     }
     std::string apart = " \t\n";
     for (const Assignment& a : c.assignments)
         if (a.name == "IFS") apart = without_line_marks(x.expand_joined(a.elements.front()));
     std::vector<std::string> fields;
-    const std::string text = c.strings.empty() ? "" : without_line_marks(x.expand_joined(c.strings[0]));
+    const bool fed = !c.strings.empty() || !c.documents.empty();
+    std::string text;
+    if (!c.strings.empty())
+        text = without_line_marks(x.expand_joined(c.strings[0]));
+    else if (fed)
+        text = without_line_marks(x.written(c.documents.back(), c.line));
+    if (!to_end && c.strings.empty()) text.resize(std::min(text.find('\n'), text.size()));
     for (std::size_t at = text.find_first_not_of(' '); at < text.size();) {
         const bool rest = !array && fields.size() + 1 == names.size();
         const std::size_t end = rest ? text.size() : std::min(text.find_first_of(apart, at), text.size());
         fields.push_back(text.substr(at, end - at));
         at = end + 1;
     }
-    if (array && !names.empty() && !c.strings.empty()) {
+    if (array && !names.empty() && fed) {
         x.state.variables[names[0]] = {std::move(fields), true};
         return;
     }
     for (std::size_t i = 0; i < names.size(); ++i)
-        x.state.variables[names[i]] = {{c.strings.empty()   ? x.unknown(names[i], c.line, false)
+        x.state.variables[names[i]] = {{!fed                ? x.unknown(names[i], c.line, false)
                                         : i < fields.size() ? fields[i]
                                                             : ""},
                                        false};

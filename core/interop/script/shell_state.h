@@ -169,7 +169,8 @@ class Expander {
 // Lines of the n-th file that a script reads in begin at n times this (place_in).
 inline constexpr int kLinesOfFile = 10'000'000;
 
-// Sets the names of a `read`: to the fields of <<< "text", else to unknowns.
+// Sets the names of a `read`: to the fields of <<< "text" or of a document behind <<EOF (its first line, with
+// -d '' all of it), else to unknowns.
 void read_into(Expander& x, const std::vector<Argument>& words, const Command& c);
 // Sets the name of `printf -v NAME FORMAT …`, of %s and %d.
 void print_into(Expander& x, const std::vector<Argument>& words);
