@@ -174,7 +174,7 @@ TEST_CASE("the table of words names things that are there, and each word one thi
         if (!w.glossary.empty()) CHECK(d.shell.glossary().find(w.glossary) != nullptr);
         for (const std::string_view word : split_words(w.words, ",")) {
             CAPTURE(word);
-            CHECK(words.insert(std::string(trimmed(word))).second);
+            CHECK(words.insert(std::string(pentamesh::trimmed(word))).second);
         }
     }
 }

@@ -121,10 +121,10 @@ std::vector<std::string> other_words(std::string_view target, const Glossary& gl
 int score_of(const Typed& typed, const std::string& label, const std::string& before,
              const std::vector<std::string>& others) {
     const Fit of_label = fit_of(typed, label);
-    int best = of_label == Fit::none ? 0 : points(of_label) + 5;
+    const auto more = [](Fit fit, int by) { return fit >= Fit::each_word ? points(fit) + by : points(fit); };
+    int best = more(of_label, 5);
     std::string everything = before + " " + label;
-    if (!before.empty())
-        if (const Fit f = fit_of(typed, everything); f != Fit::none) best = std::max(best, points(f) + 3);
+    if (!before.empty()) best = std::max(best, more(fit_of(typed, everything), 3));
     for (const std::string& other : others) {
         everything += " " + other;
         const Fit f = fit_of(typed, other);
@@ -474,7 +474,8 @@ class PaletteSearch {
             return x.row.does == PaletteRow::Does::value && x.row.field == pointer;
         });
         if (f->kind == PlanField::Kind::number || (values.empty() && f->kind == PlanField::Kind::whole))
-            found_.front().row.detail = "type a value behind it, as in " + std::string(trimmed(text_)) + " "
+            found_.front().row.detail = "type a value behind it, as in "
+                                        + std::string(pentamesh::trimmed(text_)) + " "
                                         + (!source_.shows_values || says_nothing(*f) ? "1" : f->value);
         std::vector<Found> rows;
         for (const std::string& value : values) rows.push_back({found_.front().score, value_row(*f, value)});
@@ -496,7 +497,7 @@ class PaletteSearch {
                 out.push_back(std::move(row));
             }
         }
-        std::string text(trimmed(text_));
+        std::string text(pentamesh::trimmed(text_));
         auto edits = typed_edits(source_.plan, text, source_.presets);
         if (!edits && text.find(' ') == std::string::npos) {  // "zero-3"
             std::ranges::replace(text, '-', ' ');
