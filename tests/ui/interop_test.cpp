@@ -234,7 +234,7 @@ TEST_CASE("each framework's text is shown as export writes it, copied and saved"
     const auto folder = std::filesystem::temp_directory_path() / "pentamesh_export_sheet";
     std::filesystem::create_directories(folder);
     Driver d("llama-3-70b-3d", {1280, 720}, 1, {}, folder);
-    REQUIRE(interop::written_tools().size() == 9);
+    REQUIRE(interop::written_tools().size() == 10);
     for (const interop::Tool* tool : interop::written_tools()) {
         CAPTURE(std::string(tool->title));
         run_id(d, "export.to." + std::string(tool->name));
