@@ -62,9 +62,8 @@ constexpr void stable_sort(R&& r, Less less = {}, P of = {}) {
 }
 template <typename R, typename Less = std::less<>, typename P = std::identity>
 constexpr void sort(R&& r, Less less = {}, P of = {}) {
-    std::sort(std::begin(r), std::end(r), [&](auto&& a, auto&& b) {
-        return std::invoke(less, std::invoke(of, a), std::invoke(of, b));
-    });
+    std::sort(std::begin(r), std::end(r),
+              [&](auto&& a, auto&& b) { return std::invoke(less, std::invoke(of, a), std::invoke(of, b)); });
 }
 template <typename R, typename Is, typename P = std::identity>
 constexpr auto count_if(R&& r, Is is, P of = {}) {
