@@ -445,7 +445,7 @@ struct WholeLine {
     explicit WholeLine(Context& context, const Command* only = nullptr) {
         Options own = line.own();
         own.add_option("PLAN", window.name, "open the window on a plan file or a plan preset");
-        add_sets(own, window.sets);
+        add_plan_options(own, window);
         add_lessons(own, lessons);
         for (const Command& c : commands()) {
             if (only && only->name != c.name) continue;

@@ -45,7 +45,8 @@ ui::LessonFolders folders_of(const Context& context, const std::string& named) {
 }
 
 struct LessonOptions {
-    std::string file, course, output, web, plan = "llama-3.1-405b-16k", software, lessons, language;
+    std::string file, course, output, web, software, lessons, language;
+    PlanArgument plan{"llama-3.1-405b-16k", {}};
     bool html = false, pdf = false, queries = false;
 };
 
@@ -134,7 +135,7 @@ int lesson(const Context& context, const LessonOptions& options) {
         print(write_course_page(context.data_folder, file, options.web).string() + "\n");
         return 0;
     }
-    const Plan base = context.presets.plan(options.plan);
+    const Plan base = load_plan(context, options.plan);
     if (options.pdf) {
         write_output(options.output,
                      ui::lesson_pdf(read.lesson, base, context.presets, find_fonts(context.data_folder)));
@@ -182,9 +183,10 @@ void add_lesson(Options& app, Context& context) {
     add_lessons(app, options.lessons);
     app.add_option("--language", options.language, "of two with the same id the one in this language: de")
         .type_name("TAG");
-    app.add_option("--plan", options.plan, "the plan of steps that open none")
+    app.add_option("--plan", options.plan.name, "the plan of steps that open none")
         .type_name("PLAN")
         .show_default();
+    add_plan_options(app, options.plan);
     std::vector<std::string> software;
     for (const RoomSoftware& r : kRoomSoftware) software.emplace_back(name_of(r.software));
     app.add_option("--software", options.software,
@@ -200,7 +202,8 @@ namespace fs = std::filesystem;
 
 struct MarkOptions {
     std::vector<std::string> files, lessons;
-    std::string plan, folder;
+    PlanArgument plan;
+    std::string folder;
     Forms forms;
 };
 
@@ -213,7 +216,7 @@ struct MarkedHandIn {
 class AnswerKeys {
   public:
     AnswerKeys(const Context& context, const MarkOptions& options) : presets_(context.presets) {
-        if (!options.plan.empty()) base_ = load_plan(context, {options.plan, {}, {}});
+        if (!options.plan.name.empty()) base_ = load_plan(context, options.plan);
         const ui::LessonFolders folders = folders_of(context, options.folder);
         for (const auto& all : {ui::list_lessons(folders), ui::list_courses(folders)})
             for (const ui::LessonEntry& e : all) files_.emplace(e.title, e.file);
@@ -444,7 +447,8 @@ void add_mark(Options& app, Context& context) {
     app.add_option("--lesson", options.lessons, "lessons and courses of your own that they answered")
         .type_name("FILE");
     add_lessons(app, options.folder);
-    app.add_option("--plan", options.plan, "the plan of steps that open none").type_name("PLAN");
+    app.add_option("--plan", options.plan.name, "the plan of steps that open none").type_name("PLAN");
+    add_plan_options(app, options.plan);
     add_forms(app, context, options.forms);
 }
 

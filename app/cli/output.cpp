@@ -491,6 +491,18 @@ void add_plan_argument(Options& app, PlanArgument& argument) {
                    "a plan file, a plan preset's id, a picture with a plan inside, a config.json, the plan's "
                    "JSON itself, or - for standard input")
         .required();
+    add_plan_options(app, argument);
+}
+
+void add_sets_of_second(Options& app, std::vector<std::string>& sets, const std::string& more) {
+    app.add_option("--set-b", sets,
+                   "change a field of the second plan, as layout.tp=4; without PLAN_B: of a copy of PLAN. "
+                       + more)
+        .type_name("POINTER=VALUE")
+        .repeatable();
+}
+
+void add_plan_options(Options& app, PlanArgument& argument) {
     add_sets(app, argument.sets);
     app.add_option("--constants", argument.constants, "take the constants of a file that `calibrate` wrote")
         .type_name("FILE");

@@ -168,7 +168,11 @@ struct PlanArgument {
     std::string constants{};  // a file that `calibrate` wrote; empty: the plan's own constants
 };
 void add_plan_argument(Options& app, PlanArgument& argument);
+// Declares what goes with a plan wherever a command takes one: --set and --constants.
+void add_plan_options(Options& app, PlanArgument& argument);
 void add_sets(Options& app, std::vector<std::string>& sets);
+// Declares --set-b, which changes a second plan; `more` says which that is.
+void add_sets_of_second(Options& app, std::vector<std::string>& sets, const std::string& more);
 
 // --json sets the form of the output, and of errors too.
 void add_json_flag(Options& app, Context& context);

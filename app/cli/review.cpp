@@ -110,12 +110,7 @@ void add_review(Options& app, Context& context) {
     app.add_option("PLAN_B", options.others,
                    "other plans, up to 7; with one of them the review compares two, with more it has a table "
                    "of candidates, of which PLAN is the one under review");
-    app.add_option(
-           "--set-b", options.second.sets,
-           "change a field of the second plan, as layout.tp=4; without PLAN_B: of a copy of PLAN. --set "
-           "changes only PLAN")
-        .type_name("POINTER=VALUE")
-        .repeatable();
+    add_sets_of_second(app, options.second.sets, "--set changes only PLAN");
     app.add_option(
            "-o,--output", options.file,
            "NAME.pdf, NAME.html, NAME.md with pictures in NAME_files beside it, or a folder for an SVG "
@@ -151,11 +146,29 @@ void add_review(Options& app, Context& context) {
 namespace {
 
 struct CompareOptions {
-    std::vector<std::string> plans, sets;
+    std::vector<std::string> plans;
+    PlanArgument of_all;  // without a name: what is changed in each of them
+    std::vector<std::string> sets_b;
     Forms forms;
-    std::string file;
+    std::string file, size, theme = "dark";
     bool light = false;
 };
+
+Vec2 parse_size(const std::string& text) {
+    if (const auto size = ui::picture_size_named(text)) return *size;
+    refuse("--size " + shown_text(text) + ": write it as 1600x900 or 1600xauto; a picture is "
+           + ui::picture_limits_words());
+}
+
+ui::ThemeId parse_theme(const std::string& text) {
+    std::string all;
+    for (int i = 0; i < ui::kThemeCount; ++i) {
+        const auto id = static_cast<ui::ThemeId>(i);
+        if (ui::name_of(id) == text) return id;
+        all += (i == 0 ? "" : ", ") + std::string(ui::name_of(id));
+    }
+    refuse("--theme " + shown_text(text) + ": there are " + all);
+}
 
 Json json_of_comparison(const PlanComparison& c) {
     Json fields = Json::array(), figures = Json::array(), why = Json::array(), path = Json::array();
@@ -232,7 +245,8 @@ void draw_comparison(const Context& context, const CompareOptions& options, std:
     ui::PictureRequest request;
     request.view = "compare";
     request.size.y = 0;  // as high as the plans take
-    request.theme = options.light ? ui::ThemeId::light : ui::ThemeId::dark;
+    if (!options.size.empty()) request.size = parse_size(options.size);
+    request.theme = options.light ? ui::ThemeId::light : parse_theme(options.theme);
     const Plan b = plans[1];
     plans.erase(plans.begin() + 1);
     request.compared = std::move(plans);
@@ -250,13 +264,25 @@ bool is_picture(const std::string& file) {
 }
 
 int compare_plans(const Context& context, const CompareOptions& options) {
+    static_cast<void>(parse_theme(options.theme));  // a misspelt one is an error without a picture too
+    std::vector<std::string> names = options.plans;
+    if (names.size() == 1 && !options.sets_b.empty()) names.push_back(names.front());
+    if (names.size() < 2) refuse("compare takes two plans at least, or one and --set-b");
+    if (std::count(names.begin(), names.end(), "-") > 1)
+        refuse("standard input has one plan, not two: save it to a file");
     std::vector<Plan> plans;
     std::vector<Evaluation> evaluations;
+    Json followed = Json::array();  // by plan
     int status = 0;
-    for (const std::string& name : options.plans) {
-        plans.push_back(load_plan(context, {name, options.sets}));
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        PlanArgument one = options.of_all;
+        one.name = names[i];
+        if (i == 1) one.sets.insert(one.sets.end(), options.sets_b.begin(), options.sets_b.end());
+        LoadedPlan loaded = load_plan_and_sets(context, one);
+        put_followed(loaded.followed, followed.emplace_back(Json::object()));
+        plans.push_back(std::move(loaded.plan));
         evaluations.push_back(assess(plans.back()));
-        if (const int one = status_of(evaluations.back()); one != 0) status = one;
+        if (const int of_one = status_of(evaluations.back()); of_one != 0) status = of_one;
     }
     const Forms& forms = options.forms;
     if (is_picture(options.file)) {
@@ -268,6 +294,10 @@ int compare_plans(const Context& context, const CompareOptions& options) {
     if (!options.file.empty() && options.file != "-" && !is_picture(options.file)) kept.emplace();
     Answer out{json_of_comparison(c), comparison_table(c), comparison_document(c, evaluations)};
     out.json["valid"] = status == 0;
+    Json fields = Json::array();
+    for (Json& f : followed) fields.push_back(f.value("followed", Json::object()));
+    if (std::any_of(fields.begin(), fields.end(), [](const Json& f) { return !f.empty(); }))
+        out.json["followed"] = std::move(fields);
     static_cast<void>(print_answer(context, forms, out));  // the plans' errors are said before
     if (kept) write_output(options.file, kept->text());
     return status;
@@ -277,16 +307,25 @@ int compare_plans(const Context& context, const CompareOptions& options) {
 
 void add_compare(Options& app, Context& context) {
     auto& options = run_with(app, context, compare_plans);
-    app.add_option("PLAN", options.plans, "plan files or plan presets; the first is the base")
+    app.add_option("PLAN", options.plans,
+                   "plan files or plan presets; the first is the base; one is enough with --set-b")
         .required()
-        .count(2, static_cast<int>(kMostCompared));
-    add_sets(app, options.sets);
+        .count(1, static_cast<int>(kMostCompared));
+    add_plan_options(app, options.of_all);
+    add_sets_of_second(app, options.sets_b, "--set changes all of them");
     add_form_flags(app, context, options.forms);
     app.add_option(
            "-o,--output", options.file,
            "write to this file, .txt, .md, .csv or .json; a picture of the view Compare: .png, .svg or .pdf")
         .type_name("FILE");
-    app.add_flag("--light", options.light, "the picture on white, for print");
+    app.add_option(
+        "--size", options.size,
+        "of the picture: WIDTHxHEIGHT in logical pixels; WIDTHxauto, as high as the plans take, where it "
+        "is left out");
+    app.add_option("--theme", options.theme, "the colours")
+        .type_name("{dark,light,high-contrast}")
+        .show_default();
+    app.add_flag("--light", options.light, "the same as --theme light");
 }
 
 namespace {
@@ -300,22 +339,6 @@ struct ScreenshotOptions {
     bool outlines = false, no_title = false, no_caption = false;
     std::int64_t rank = -1;
 };
-
-Vec2 parse_size(const std::string& text) {
-    if (const auto size = ui::picture_size_named(text)) return *size;
-    refuse("--size " + shown_text(text) + ": write it as 1600x900 or 1600xauto; a picture is "
-           + ui::picture_limits_words());
-}
-
-ui::ThemeId parse_theme(const std::string& text) {
-    std::string all;
-    for (int i = 0; i < ui::kThemeCount; ++i) {
-        const auto id = static_cast<ui::ThemeId>(i);
-        if (ui::name_of(id) == text) return id;
-        all += (i == 0 ? "" : ", ") + std::string(ui::name_of(id));
-    }
-    refuse("--theme " + shown_text(text) + ": there are " + all);
-}
 
 GroupKind parse_axis(const std::string& text) {
     for (const GroupKind kind : all_of<GroupKind>())

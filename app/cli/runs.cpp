@@ -27,8 +27,8 @@ namespace {
 using runs::RunAxis;
 
 struct HangArguments {
-    std::string folder, plan, hosts;
-    std::vector<std::string> sets;
+    std::string folder, hosts;
+    PlanArgument plan;
 };
 
 // Holds what a run is shown with.
@@ -159,7 +159,7 @@ std::string text_of(const ShownHang& s) {
 
 int show_hang(const Context& context, const HangArguments& a) {
     std::optional<Plan> own;
-    if (!a.plan.empty()) own = load_plan(context, {a.plan, a.sets});
+    if (!a.plan.name.empty()) own = load_plan(context, a.plan);
     const runs::HangRun run = runs::read_hang(a.folder, own ? &*own : nullptr, context.presets);
     Hosts hosts;
     if (!a.hosts.empty()) hosts = load_hosts(a.hosts, run.plan, build_mesh(run.plan));
@@ -179,10 +179,10 @@ void add_hang(Options& app, Context& context) {
            "FOLDER", options.folder,
            "a folder of dumps of PyTorch's flight recorder, a file a rank, or what their names begin with")
         .required();
-    app.add_option("--plan", options.plan,
+    app.add_option("--plan", options.plan.name,
                    "the plan of the run: its tiers name the wires, its layout is compared")
         .type_name("PLAN");
-    add_sets(app, options.sets);
+    add_plan_options(app, options.plan);
     add_hosts(app, options.hosts);
     add_json_flag(app, context);
     add_output_file(app, context);
@@ -315,7 +315,7 @@ void add_measured(Options& app, Context& context) {
         .required();
     app.add_option("--plan", a.plan.name, "the plan of the run, whose prediction stands beside it")
         .type_name("PLAN");
-    add_sets(app, a.plan.sets);
+    add_plan_options(app, a.plan);
     add_forms(app, context, a.forms);
 }
 
@@ -437,6 +437,7 @@ void add_calibrate(Options& app, Context& context) {
     app.add_option("--plan", o.plan.name,
                    "the plan of traces, and of logs that do not say their own settings")
         .type_name("PLAN");
+    add_plan_options(app, o.plan);
     app.add_option("--cluster", o.cluster,
                    "a cluster preset's id: what is calibrated; the first run's where it is left out")
         .type_name("CLUSTER");

@@ -12,6 +12,7 @@
 #include "core/decide/scale.h"
 #include "core/decide/space.h"
 #include "core/evaluate.h"
+#include "core/io/field_reader.h"
 #include "core/io/plan_json.h"
 #include "core/mesh/places.h"
 #include "core/pipeline/follow.h"
@@ -29,6 +30,7 @@
 #include <iostream>
 #include <mutex>
 #include <optional>
+#include <set>
 
 namespace pentamesh::cli {
 namespace {
@@ -366,7 +368,7 @@ void add_search(Options& app, Context& context) {
     auto& a = run_with(app, context, run_search);
     app.add_option("PLAN", a.plan.name,
                    "a plan file or preset: its model, cluster, sequence, batch and precision");
-    add_sets(app, a.plan.sets);
+    add_plan_options(app, a.plan);
     app.add_option("--model", a.model, "a model preset or a file, instead of a PLAN").type_name("MODEL");
     app.add_option("--cluster", a.cluster, "a cluster preset").type_name("CLUSTER");
     app.add_option("--gpus", a.gpus, "how many of its GPUs");
@@ -472,6 +474,23 @@ std::vector<Point> points_in(const std::string& file) {
     return out;
 }
 
+// Refuses a field that no plan has: a row for each value would only repeat it.
+void refuse_unknown_fields(const Context& context, const nlohmann::json& base,
+                           const std::vector<Point>& points) {
+    std::set<std::string_view> seen;
+    for (const Point& p : points)
+        for (const auto& [field, value] : p) {
+            if (!seen.insert(field).second) continue;
+            try {
+                nlohmann::json document = base;
+                set_in_plan(document, pointer_of_field(field), value, context.presets);
+                static_cast<void>(plan_from_json(document, "", context.presets));
+            } catch (const Error& e) {
+                if (is_unknown_key(e)) refuse(shown_text(field) + ": " + e.message());
+            }
+        }
+}
+
 // Evaluates variants one after another, in memory of its own.
 class Sweeper {
   public:
@@ -515,6 +534,7 @@ class Sweeper {
 
 std::vector<Swept> sweep_all(const Context& context, const Plan& plan, const std::vector<Point>& points) {
     const nlohmann::json base(plan_to_json(plan));
+    refuse_unknown_fields(context, base, points);
     std::vector<Swept> out(points.size());
     std::atomic<std::size_t> next{0};
     std::mutex mutex;

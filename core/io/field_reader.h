@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace pentamesh {
@@ -52,6 +53,17 @@ auto begin_preset(const nlohmann::json& value, const DocumentPlace& place, Sourc
     return out;
 }
 
+// An error about a key that nothing is called begins so.
+inline constexpr std::string_view kUnknownKey = "unknown key";
+[[nodiscard]] inline bool is_unknown_key(const Error& e) {
+    return e.message().starts_with(kUnknownKey);
+}
+
+// A field that people name without its place: "tp" of "layout.tp".
+struct ShortName {
+    std::string name, place;
+};
+
 // Numbers between 0 and this one are no figures: what is divided by them is beyond all that is counted.
 inline constexpr double kLeastNumber = 1e-30;
 
@@ -65,6 +77,9 @@ class FieldReader {
           prefix_(std::move(prefix)) {
         if (!object.is_object()) place_.fail("found " + shown_json(object) + ", must be an object");
     }
+
+    // These names are known too, at other places: an error about a key may mean one of them.
+    void known_elsewhere(std::span<const ShortName> names) { elsewhere_ = names; }
 
     void text(std::string_view key, std::string& out) {
         const nlohmann::json* v = find(key);
@@ -298,8 +313,12 @@ class FieldReader {
         inner.finish();
     }
     [[nodiscard]] std::string unknown(const std::string& key) const {
-        std::string text = "unknown key \"" + shown_text(key) + "\"; the closest known one is \""
-                           + std::string(nearest(key, known_)) + "\". Known:";
+        std::string closest(nearest(key, known_)), place;
+        for (const ShortName& s : elsewhere_)
+            if (edit_distance(key, s.name) < edit_distance(key, closest))
+                closest = s.name, place = " (" + s.place + ")";
+        std::string text = std::string(kUnknownKey) + " \"" + shown_text(key)
+                           + "\"; the closest known one is \"" + closest + "\"" + place + ". Known:";
         for (std::size_t i = 0; i < known_.size(); ++i)
             text += (i == 0 ? " " : ", ") + std::string(known_[i]);
         return text;
@@ -311,6 +330,7 @@ class FieldReader {
     std::vector<std::string>* stated_;
     std::string prefix_;
     std::vector<std::string_view> known_;
+    std::span<const ShortName> elsewhere_;
 };
 
 }  // namespace pentamesh

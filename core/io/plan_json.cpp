@@ -122,6 +122,21 @@ Model model_from_json(const json& value, const DocumentPlace& place, const Prese
     return m;
 }
 
+namespace {
+
+// Returns the fields of cluster, layout and training that pointer_of_field finds by their own name.
+std::vector<ShortName> short_names() {
+    const Plan plan;
+    std::vector<ShortName> out;
+    for (const auto& field : list_fields(plan))
+        if (field.owner.find('/', 1) == std::string_view::npos)
+            out.push_back(
+                {std::string(field.key), std::string(field.owner.substr(1)) + "." + std::string(field.key)});
+    return out;
+}
+
+}  // namespace
+
 Plan plan_from_json(const json& value, const std::string& path, const Presets& presets) {
     const DocumentPlace root{path, ""};
     if (!value.is_object()) root.fail("found " + shown_json(value) + ", a plan must be an object");
@@ -142,6 +157,8 @@ Plan plan_from_json(const json& value, const std::string& path, const Presets& p
     const json* training = reader.find("training");
     reader.group(
         "scene", plan.scene, [](auto& s, auto& v) { scene_fields(s, v); }, Presence::sparse);
+    static const std::vector<ShortName> kShortNames = short_names();
+    reader.known_elsewhere(kShortNames);
     reader.finish();
     if (!model) root.at("model").fail("is missing, must be a model preset's id or an object");
     if (!cluster) root.at("cluster").fail("is missing, must be a cluster preset's id or an object");

@@ -140,7 +140,7 @@ class Sweep(unittest.TestCase):
         self.assertFalse(rows[4]["valid"])
 
     def test_points_are_a_list_and_a_wrong_one_is_a_row(self):
-        points = [{"zero": 3}, {"layout.tp": 0}, {}, {"nonsense": 1}, {"schedule": "1f1b", "layout.tp": 3}]
+        points = [{"zero": 3}, {"layout.tp": 0}, {}, {"zero": 7}, {"schedule": "1f1b", "layout.tp": 3}]
         status, out, err = run("sweep", "hsdp-64", "--points", "-", "--json", plan=points)
         rows = json.loads(out)["rows"]
         self.assertEqual((status, err, [r["valid"] for r in rows]), (0, "", [True, False, True, False, False]))

@@ -5,6 +5,7 @@
 #include "core/base/files.h"
 #include "core/io/plan_json.h"
 #include "core/model/model.h"
+#include "core/pipeline/follow.h"
 #include "core/plan/edits.h"
 #include "core/plan/names.h"
 #include "core/plan/plan_fields.h"
@@ -92,7 +93,7 @@ std::optional<PlanEdit> try_value(const Scene& scene, const PlanField& f, std::s
         Plan plan = with_field(scene.plan, f.pointer, typed, scene.presets);
         state.refused.erase(f.pointer);
         if (plan == scene.plan) return std::nullopt;
-        return edit_of(std::move(plan), f, typed);
+        return edit_of(follow(scene.plan, plan, {f.pointer}).plan, f, typed);
     } catch (const Error& e) {
         state.refused[f.pointer] = {is_typed(f) ? std::string(typed) : std::string(), e.message()};
         return std::nullopt;
