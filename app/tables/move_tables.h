@@ -5,6 +5,7 @@
 #include "app/tables/table.h"
 #include "core/sharding/move.h"
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
