@@ -102,11 +102,17 @@ Document move_document(const Move& m, const MoveEnd& a, const MoveEnd& b, const 
     Section tensors{"By tensor, of all GPUs", {}, move_tensors_table(m, tiers)};
     if (m.all.moved() > 0 && !m.tensors.empty())
         tensors.lines.push_back(sentence("Farthest: ", name_of(m.tensors[m.farthest].id), "."));
+    Table own = move_pieces_table(pieces, tiers);
+    constexpr std::size_t kMostRows = 100;
+    if (own.rows.size() > kMostRows) {
+        own.left_out = own.rows.size() - kMostRows;
+        own.rows.resize(kMostRows);
+    }
     return {"From one layout to another",
             {std::move(head),
              {"Which axis makes it move", {}, move_causes_table(m, a, b)},
              std::move(tensors),
-             {sentence("Rank ", rank, " of B"), {}, move_pieces_table(pieces, tiers)}}};
+             {sentence("Rank ", rank, " of B"), {}, std::move(own)}}};
 }
 
 int move_plans(const Context& context, const MoveCommand& options) {

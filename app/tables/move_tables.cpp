@@ -3,6 +3,9 @@
 #include "core/base/text.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <map>
+#include <tuple>
 
 namespace pentamesh {
 
@@ -102,10 +105,23 @@ Table move_pieces_table(std::span<const MovePiece> pieces, const std::vector<Tie
              {"over", Shown::words, "tier"},
              {"bytes", Shown::memory, "bytes"}},
             {}};
-    for (const MovePiece& p : pieces)
-        t.rows.push_back({std::string(name_of(p.id)), std::string(name_of(p.state)), layer_ranges(p.layers),
-                          p.from, p.handed_on ? "B, which fetched a share" : "A", wire_words(tiers, p.tier),
-                          whole_cell(p.bytes)});
+    // Slices of one tensor and run of layers that come from one sender are one row.
+    std::map<std::tuple<TensorId, TensorState, std::vector<std::int64_t>, std::int64_t, bool, int>,
+             std::size_t>
+        row_of;
+    std::vector<double> bytes;
+    for (const MovePiece& p : pieces) {
+        const auto [at, is_new] =
+            row_of.try_emplace({p.id, p.state, p.layers, p.from, p.handed_on, p.tier}, t.rows.size());
+        if (is_new) {
+            t.rows.push_back({std::string(name_of(p.id)), std::string(name_of(p.state)),
+                              layer_ranges(p.layers), p.from, p.handed_on ? "B, hands it on" : "A",
+                              wire_words(tiers, p.tier), Cell()});
+            bytes.push_back(0);
+        }
+        bytes[at->second] += p.bytes;
+    }
+    for (std::size_t i = 0; i < bytes.size(); ++i) t.rows[i].back() = whole_cell(bytes[i]);
     return t;
 }
 

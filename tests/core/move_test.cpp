@@ -312,7 +312,8 @@ TEST_CASE("slices of the width come from the ranks that Megatron's planner takes
 }
 
 // Twice as wide and half as many stages, on nodes of 8: a GPU of B needs four pieces of the same size, of
-// which it has one, one lies next to it, and two on another node, of which its twin in the node brings one.
+// which it has one, one lies on the next GPU, and two on another node, of which its twin in the node brings
+// one.
 TEST_CASE("half the width and half the stages of 70B: what stays, and what each wire brings") {
     Plan a = test::bare_plan(test::kLlama70b, 8192);
     a.model.vocab = 128 * 8 * 125;  // no padding at any tp up to 8
