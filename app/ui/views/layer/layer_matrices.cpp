@@ -249,8 +249,9 @@ class MatrixRows : public MatrixPainter {
   private:
     // The left ends of the columns; u_ is the scale of the matrices across, v_ the one upright: a narrow room
     // has taller ones.
-    static constexpr float kRowHead = 18, kLabel = 62, kTallest = 2.4f;
-    float label_ = kLabel;  // left of the matrices; 0: the row's name stands above them
+    static constexpr float kRowHead = 18, kLabel = 62, kTallest = 2.4f, kWidest = 1.8f, kLowRow = 130;
+    static constexpr float kLarger = 1.2f;  // the matrices' area, where their row's name moves above them
+    float label_ = kLabel;                  // left of the matrices; 0: the row's name stands above them
     float u_ = 1, v_ = 1, slice_ = 0, x_ = 0, a_ = 0, xa_ = 0, pill_ = 0, b_ = 0, s_ = 0, y_ = 0;
     float gap_ = 0, x_w_ = 0, a_w_ = 0;  // between matrices; widths
     std::array<float, 2> mid_{};         // of the rows
@@ -261,6 +262,9 @@ class MatrixRows : public MatrixPainter {
         const float pill = c_.text_width(between(), ui_.style(13)) + 22;
         const float matrices = kMatrices + (sliced_ ? 66.0f : 0.0f),
                     all_gaps = kGaps + (sliced_ ? kGather : 0.0f);
+        // A low row has names only over its matrices, which are wider then.
+        const bool low = row < kLowRow;
+        const float names = !low ? 52.0f : m_.gated ? 42.0f : 34.0f;
         float gaps = 0, free = 0;
         bool narrow = false;
         const auto fit = [&](float label, float head) {
@@ -269,12 +273,14 @@ class MatrixRows : public MatrixPainter {
             free = room.w - label - 2 * kPad - pill - (m_.gated ? 10.0f : 0.0f);
             narrow = free / (matrices + gaps) * kWires < kLeastWires;
             if (narrow) gaps -= kWires, free -= kLeastWires;
-            const float upright = (row - 52 - head) / 118;
-            u_ = std::clamp(std::min(free / (matrices + gaps), upright), 0.2f, 4.0f);
-            v_ = std::clamp(upright, u_, kTallest * u_);
+            const float upright = std::max((row - names - head) / 118, 0.1f);
+            const float most = low ? kWidest * upright : upright;
+            u_ = std::clamp(std::min(free / (matrices + gaps), most), 0.2f, 4.0f);
+            v_ = low ? upright : std::clamp(upright, u_, kTallest * u_);
+            return u_ * v_;
         };
-        fit(kLabel, 0);
-        if ((row - 52) / 118 > 1.4f * u_) fit(0, 2 * kRowHead);
+        const float beside_it = fit(kLabel, 0), below_it = fit(0, kRowHead);
+        if (low || below_it < kLarger * beside_it) fit(kLabel, 0);
         const float g = std::clamp((free - matrices * u_) / gaps, 0.2f, 3.0f);
         const float wires = narrow ? kLeastWires : kWires * g;
         gap_ = 38 * g, x_w_ = 66 * u_, a_w_ = 150 * u_;

@@ -81,11 +81,11 @@ constexpr std::array<AxisTile, 5> kTiles{{{"dp", "the batch", Strategy::ddp, Str
                                           {"ep", "the experts", Strategy::ep, Strategy::ep}}};
 static_assert(static_cast<int>(kTiles.back().last) + 1 == kStrategyCount);
 
-// The switches of a tile: where a long label has no room, the short one stands.
+// The switches of a tile: where a long label has no room, the short one stands. DDP is ZeRO 0.
 struct StrategyLabel {
     std::string_view name, brief;
 };
-constexpr std::array<StrategyLabel, kStrategyCount> kLabels{{{"DDP", "DDP"},
+constexpr std::array<StrategyLabel, kStrategyCount> kLabels{{{"DDP", "0"},
                                                              {"ZeRO-1", "1"},
                                                              {"ZeRO-2", "2"},
                                                              {"ZeRO-3", "3"},
