@@ -266,9 +266,9 @@ TEST_CASE("what a terminal would obey is named, in JSON by an escape") {
              "\xef\xbf\xbd \xc2\xa0\xc3\xa9");
     CHECK(printable("plain text, \xe2\x88\x9e, \xe6\xbc\xa2") == "plain text, \xe2\x88\x9e, \xe6\xbc\xa2");
     const nlohmann::json value{{"name", "a\x1b\x7f\xc2\x9b\xe2\x80\xae"}};
-    const std::string json = printable_json(value.dump());
-    CHECK(json == "{\"name\":\"a\\u001b\\u007F\\u009B\\u202E\"}");
-    CHECK(nlohmann::json::parse(json) == value);
+    const std::string written = printable_json(value.dump());
+    CHECK(written == "{\"name\":\"a\\u001b\\u007F\\u009B\\u202E\"}");
+    CHECK(nlohmann::json::parse(written) == value);
 }
 
 TEST_CASE("numbers between 0 and the least figure are refused, with the limit") {

@@ -23,7 +23,7 @@ constexpr float kTile = 190, kLowTile = 92;  // at most so high: up to four stag
 constexpr float kLeastTile = 18, kLeastForArrows = 54;
 constexpr float kLowFigures = 84;  // of a tile that is lower, figures stand in three lines
 constexpr float kMoreWords = 48;   // "… 2 more" behind the chunks that are drawn
-constexpr std::size_t kMostTiles = 8, kMostPieces = 4, kMostNumbered = 32;
+constexpr std::size_t kMostTiles = 8, kMostPieces = 4, kMostNumberedMicro = 32;
 constexpr float kOpRow = 26, kOpGap = 8;
 
 // Returns the words for a count of micro-batches: "4", "5.5".
@@ -338,7 +338,7 @@ void StagesPainter::slices(const LoafPlace& place, LoafSolid solid, const std::v
                            float each) {
     const float from = solid.from;
     const TextStyle style = ui_.style(11, Tone::text, Face::semibold);
-    if (micro.size() > kMostNumbered || each < 2) {
+    if (micro.size() > kMostNumberedMicro || each < 2) {
         if (micro.empty()) return;
         solid.to = from + each * static_cast<float>(micro.size());
         draw_solid(c_, theme_, place, solid, color_);
