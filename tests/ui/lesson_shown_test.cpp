@@ -249,7 +249,9 @@ TEST_CASE("a guess is drawn on a scale that does not give the answer away, and t
     d.shell.open_lesson(file);
     d.settle();
     LessonSession& l = d.shell.lesson();
-    const double right = l.solution.answer.number, end = guess_scale(right, "GiB", "One");
+    const double right = l.solution.answer.number, end = guess_scale(l.solution, "One");
+    CHECK(end > l.solution.own);  // today's figure lies on it too: its end gives no direction away
+    CHECK(l.solution.own == near(d.shell.lesson().start_evaluation.memory.peak() / 1073741824.0, 0.01));
     CHECK(l.current()->question->drawn);
     const auto bar = d.shell.ui_state().rect_of("lesson.guess");
     REQUIRE(bar);
