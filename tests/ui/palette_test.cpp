@@ -262,10 +262,8 @@ TEST_CASE("a field that is chosen opens the sheet with the keyboard in it") {
 
 TEST_CASE("Enter in the same frame as the letters before it runs what they find") {
     Driver d("mesh-8");
-    d.input.ctrl = true;
-    d.input.keys_down = {Key::p};
-    d.frame();
-    d.input.ctrl = false;
+    d.press({.key = Key::p, .ctrl = true});
+    d.settle();
     d.input.keys_down = {Key::enter};
     d.input.text = "theme light";
     d.frame();
