@@ -30,6 +30,7 @@ constexpr float kLeastRow = 15, kRow = 50, kSmallRow = 24;
 constexpr float kHeads = 20, kFoot = 18, kCardGap = 16, kNodeGap = 8;
 constexpr float kLeastFoot = 290;  // height of a room that has it
 constexpr float kMostWide = 1900, kLeastWide = 300, kDrawer = 30, kStub = 12;
+constexpr RichStyle kCosts{13, 20, 8, Tone::secondary};
 constexpr double kScaleLoad = 1.5;  // a drawer of so many times the mean fills its place
 
 // Returns whose token is shown: the rank that a question is about, or that is selected.
@@ -116,7 +117,7 @@ class TokenView {
     Color color_;
     std::vector<Row> rows_;
     std::size_t left_out_ = 0;
-    bool has_foot_ = false;
+    bool has_foot_ = false, in_a_line_ = false;  // the costs stand in a line, not in cards
     Rect heads_, panel_, more_, cards_, foot_;
     float line_ = 0;  // height of a row
     // Places across.
@@ -206,8 +207,13 @@ class TokenView {
             cards_ = {};  // next to an open question they say nothing that its rows need less
         else if (room.w >= 720 && room.h - h - 12 >= least)
             cards_ = room.cut_bottom(h), room.cut_bottom(12);
-        else if (room.h > 190)
-            cards_ = room.cut_bottom(22), room.cut_bottom(12);
+        else if (room.h > 190) {
+            const std::string costs = costs_line(scene_, way_, costs_);
+            in_a_line_ = true;
+            cards_ =
+                room.cut_bottom(std::max(22.0f, rich_text(ui_, {0, 0, room.w, 400}, costs, kCosts, false)));
+            room.cut_bottom(12);
+        }
         if (room.h > 150) heads_ = room.cut_top(kHeads);
         choose_rows(room.h - 12);
         const std::size_t lines = rows_.size() + (left_out_ > 0 ? 1 : 0);
@@ -692,8 +698,8 @@ class TokenView {
         if (foot_.h > 0)
             ui_.label(foot_, drawn_words(way_, tokens_, !plain_, assumed_), ui_.style(11.5f, Tone::faint));
         if (cards_.h <= 0 || plain_) return;
-        if (cards_.h < 40) {
-            rich_text(ui_, cards_, costs_line(scene_, way_, costs_), {13, 20, 8, Tone::secondary});
+        if (in_a_line_) {
+            rich_text(ui_, cards_, costs_line(scene_, way_, costs_), kCosts);
             return;
         }
         const std::array<TokenCard, 3> said = cards();

@@ -43,7 +43,7 @@ class TokenMemory {
                           : scene_.in_lesson ? "the bread is cut, the crust is not"
                                              : "activations are cut, weights are not";
         if (c_.text_width(sub, ui_.small()) > box.w - 28) sub = "activations are cut";
-        Rect in = token_panel(ui_, box, "Memory of one GPU", sub);
+        Rect in = token_panel(ui_, box, box.w < 190 ? "Memory" : "Memory of one GPU", sub);
         const bool both = cut_.ranks > 1 && s_.whole_refused.empty();
         double top = std::max(s_.hbm, std::max(s_.held.total(), s_.whole.total()));
         top = ui_.kept_scale("tokens.memory", std::max(top, scene_.axis_bytes));
