@@ -203,6 +203,11 @@ class ModelReader {
     }
 
     void vocabulary() {
+        // NullTokenizer's words are one more than --vocab-size up to core 0.17: rows that are said and end
+        // there are the vocabulary.
+        if (const auto rows = parse_integer(s_.value_of("padded_vocab_size")); rows && m_.contains("vocab"))
+            if (m_["vocab"].is_number_integer() && m_["vocab"].get<std::int64_t>() + 1 == *rows)
+                m_["vocab"] = *rows;
         for (const char* key : {"padded_vocab_size", "override_vocab_size"})  // the second of NeMo 1
             if (!m_.contains("vocab") && s_.has(key)) put(key, "vocab");
         // A model that the user names says the vocabulary where the text does not.

@@ -287,6 +287,8 @@ std::string preset_for(const Presets& presets, std::string_view name) {
     for (const auto& [id, same] : names.at("same_shape").items())
         for (const nlohmann::json& other : same)
             if (squeezed(other.get<std::string>()) == wanted) return id;
+    for (const auto& [id, theirs] : words("maxtext_models").items())
+        if (squeezed(theirs.get<std::string>()) == wanted) return id;
     std::string found;
     for (const Presets::Entry& e : presets.list(PresetKind::model)) {
         if (e.own) continue;  // its name says nothing about the model that others mean

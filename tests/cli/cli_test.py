@@ -920,8 +920,12 @@ class Statuses(unittest.TestCase):
                    "hf": json.loads, "accelerate": str, "nanotron": str, "maxtext": str}
         for target, read in readers.items():
             for plan in ("mesh-8", "llama-3-70b-3d", "deepseek-v3-2048", "single-gpu"):
-                status, out, _ = run("export", plan, "--to", target, "--lossy", "--set", "name=a \"b\" 'c'\nd $(e)")
+                status, out, err = run("export", plan, "--to", target, "--lossy", "--set", "name=a \"b\" 'c'\nd $(e)")
                 with self.subTest(target=target, plan=plan):
+                    if (target, plan) == ("maxtext", "deepseek-v3-2048"):  # 120 micro-batches are no multiple of its 16 stages
+                        self.assertEqual((status, out), (1, ""))
+                        self.assertIn("MaxText refuses", err)
+                        continue
                     self.assertEqual(status, 0)
                     read(out)
 

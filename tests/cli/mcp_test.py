@@ -208,8 +208,10 @@ class Mcp(unittest.TestCase):
         self.assertEqual(client.call("sweep", plan="mesh-8", vary=["zero=1,3"])["structuredContent"], sweep)
         self.assertEqual(client.call("sweep", plan="mesh-8", points=[{"zero": 1}, {"zero": 3}])["structuredContent"], sweep)
         words = ("--hold", "tp=2", "--vary", "pp=1,2", "--top", "3")
-        self.assertEqual(client.call("search", plan="mesh-8", hold=["tp=2"], vary=["pp=1,2"], top=3)["structuredContent"],
-                         run_json("search", "mesh-8", *words, "--json")[1])
+        found = client.call("search", plan="mesh-8", hold=["tp=2"], vary=["pp=1,2"], top=3)["structuredContent"]
+        wanted = run_json("search", "mesh-8", *words, "--json")[1]
+        for key in ("goal", "space", "results", "base"):  # how many layouts are skipped differs from run to run
+            self.assertEqual(found[key], wanted[key])
         found = client.call("search", model="llama-3-8b", cluster="h100-sxm-ib", gpus=8, hold=["pp=1"], top=1, **{"for": "torchtitan"})
         self.assertFalse(found["isError"], found["content"])
 
@@ -217,7 +219,7 @@ class Mcp(unittest.TestCase):
         client = self.client()
         drawn = client.call("picture", plan="mesh-8", view="mesh", size="640x400", format="svg")
         svg = drawn["content"][-1]["resource"]
-        self.assertEqual((svg["mimeType"], svg["text"].lstrip()[:5]), ("image/svg+xml", "<?xml"))
+        self.assertEqual((svg["mimeType"], svg["text"].lstrip()[:5]), ("image/svg+xml", "<svg "))
         png = client.call("picture", plan="mesh-8", view="memory", size="640x400", text=1.5, theme="light")["content"][-1]
         self.assertEqual(png["mimeType"], "image/png")
         self.assertEqual(base64.b64decode(png["data"], validate=True)[:8], b"\x89PNG\r\n\x1a\n")
@@ -278,7 +280,7 @@ class Mcp(unittest.TestCase):
         self.assertTrue(impossible["isError"])
         self.assertFalse(impossible["structuredContent"]["valid"])
         self.assertTrue(impossible["structuredContent"]["problems"][0]["message"])
-        for tool, arguments, word in (("evaluate", {"plan": "no-such-plan"}, "no-such-plan"), ("evaluate", {"plan": {}}, "format"),
+        for tool, arguments, word in (("evaluate", {"plan": "no-such-plan"}, "no-such-plan"), ("evaluate", {"plan": {}}, "/model"),
                                       ("evaluate", {"plan": "mesh-8", "set": {"layout.tq": 1}}, "tq"),
                                       ("evaluate", {"plan": "mesh-8", "keys": ["nothing"]}, "nothing"),
                                       ("search", {}, "PLAN"), ("search", {"plan": "mesh-8", "vary": ["x=1"]}, "x"),

@@ -212,7 +212,8 @@ class SameOptions(unittest.TestCase):
         self.assertEqual(compare["--theme"], picture["--theme"])
         self.assertEqual(compare["--set-b"].split(". --set changes")[0], review["--set-b"].split(". --set changes")[0])
         by_name = run_json("compare", BASE, "--json", "--set-b", "layout.tp=4")
-        self.assertEqual((by_name[0], by_name[1]["plans"]), (0, [by_name[1]["plans"][0]] * 2))
+        self.assertEqual(by_name[0], 0)
+        self.assertEqual(len(set(by_name[1]["plans"])), 2)  # the copy that was changed has a title of its own
         self.assertIn({"pointer": "/layout/tp", "values": [8, 4]}, by_name[1]["fields"])
         self.assertEqual(run("compare", BASE)[:2], (2, ""))
         with tempfile.TemporaryDirectory() as folder:

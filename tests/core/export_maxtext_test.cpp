@@ -140,7 +140,7 @@ TEST_CASE("MaxText: each plan that ships comes back with the same layout, or wha
         CHECK(count_parameters(read.plan->model).total == count_parameters(p.model).total);
     }
     MESSAGE(whole << " plans whole, " << limited << " limited");
-    CHECK(whole > 3);
+    CHECK(whole >= 3);
     CHECK(limited > 3);
 }
 

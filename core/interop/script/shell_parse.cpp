@@ -243,6 +243,10 @@ Word WordReader::double_quoted_all(bool document) {
             backquotes(w, true);
         } else if (c == '\\' && at_ + 1 < text_.size()) {
             const char next = text_[at_ + 1];
+            if (next == '\n') {  // the line goes on
+                at_ += 2;
+                continue;
+            }
             if (document && std::string_view("$`\\").find(next) == std::string_view::npos)
                 put_literal(w, c, true);
             put_literal(w, next, true);
