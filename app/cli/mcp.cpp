@@ -283,7 +283,7 @@ ToolCall read_call(const McpTool& tool, const nlohmann::json& arguments) {
     ToolCall call;
     for (const auto& [key, value] : arguments.items())
         if (std::none_of(tool.arguments.begin(), tool.arguments.end(),
-                         [&](const McpArgument& a) { return a.name == key; }))
+                         [&name = key](const McpArgument& a) { return a.name == name; }))
             refuse_params("/arguments/" + escape_token(shown_text(key)),
                           std::string(tool.name) + " has no such argument; it has "
                               + join(tool.arguments, ", ", [](const McpArgument& a) { return a.name; }));
