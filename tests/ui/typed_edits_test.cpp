@@ -57,8 +57,9 @@ TEST_CASE("what is typed means the same as --set") {
         {"micro-batch 2", {"micro_batch=2"}},
         {"batch 1024", {"global_batch=1024"}},
         {"recompute full", {"recompute=full"}}};
-    for (const auto& [typed, sets] : edits) {
-        CAPTURE(typed);
+    for (const auto& edit : edits) {
+        const auto& [typed, sets] = edit;
+        CAPTURE(edit.first);
         const auto made = typed_edits(plan, typed, d.presets);
         REQUIRE(made);
         CHECK(made->refused.empty());
