@@ -68,11 +68,11 @@ async function speaks(page) {
 
 // A field is clicked, typed into and left by Enter.
 async function types(page) {
-  await page.press('layout.pp');
+  await page.press('layout.dp_shard');
   await page.key('a', { code: 'KeyA', ctrl: true });
-  await page.type('2');
+  await page.type('4');
   await page.key('Enter');
-  t.equal((await page.state()).plan.layout.pp, 2, 'a figure that is typed is in the plan');
+  t.equal((await page.state()).plan.layout.dp_shard, 4, 'a figure that is typed is in the plan');
 }
 
 async function pins(page) {
