@@ -482,7 +482,8 @@ Json read_resource(Context& context, const RpcRequest& request) {
 Json versions() {
     Json out = Json::array();
     for (const auto v : kRequestVersions) out.push_back(v);
-    for (auto v = kHandshakeVersions.rbegin(); v != kHandshakeVersions.rend(); ++v) out.push_back(*v);
+    std::for_each(kHandshakeVersions.rbegin(), kHandshakeVersions.rend(),
+                  [&](const auto v) { out.push_back(v); });
     return out;
 }
 
@@ -609,7 +610,7 @@ std::optional<RpcRequest> read_message(const nlohmann::json& message, Json& id) 
     return out;
 }
 
-std::string message_line(Json message) {
+std::string message_line(const Json& message) {
     return message.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

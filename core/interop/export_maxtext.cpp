@@ -143,7 +143,16 @@ void lose_layout(ExportDraft& draft) {
         draft.lose("/layout/etp", "etp: MaxText cuts experts as the rest, by tensor");
     if (experts && (l.tp > 1 || l.cp > 1))
         draft.lose("/layout/order", "order: MaxText lays the ranks of experts inside those of tp and cp");
-    lose_order(draft, kMaxtextOrder, "MaxText lays ranks as tp-cp-dp_shard-pp-dp_replicate");
+    // Copies are `data` there, outside the pipeline, by one name or the other in the plan.
+    const auto place = [&](Axis a) { return std::find(l.order.begin(), l.order.end(), a); };
+    const auto inside_pp = [&](Axis a, std::int64_t n) {
+        return n > 1 && l.pp > 1 && place(a) < place(Axis::pp);
+    };
+    if (inside_pp(Axis::dp_replicate, replicas_in_force(p))
+        || (l.zero == 0 && inside_pp(Axis::dp_shard, l.dp_shard)))
+        draft.lose("/layout/order", "order: MaxText lays copies outside the pipeline");
+    else
+        lose_order(draft, kMaxtextOrder, "MaxText lays ranks as tp-cp-dp_shard-pp-dp_replicate");
     lose_reduction(draft, usual_reduction(p, Software::maxtext));
     lose_lacks(draft, Software::maxtext);
     lose_finer_choices(draft);

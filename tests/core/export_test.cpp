@@ -486,7 +486,7 @@ TEST_CASE("an export lists dropout, types of state and modules of recomputation 
     CHECK_FALSE(loses("megatron", "/training/recompute"));
     p.training.recompute = Recompute::none;
     p.training.optimizer_state = Dtype::bf16;
-    for (const std::string_view tool : {"torchtitan", "accelerate", "nanotron", "picotron"})
+    for (const std::string_view tool : {"torchtitan", "accelerate"})
         CHECK(notes(tool, "types of parameters"));
     // A norm that is fused keeps nothing of its own: Megatron runs it, and it saves nothing.
     p.training.optimizer_state = Dtype::fp32;
