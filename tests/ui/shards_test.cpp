@@ -204,6 +204,9 @@ TEST_CASE("a dense plan has experts on the page of ep, and the page says that th
     d.settle();
     CHECK(says(d, "4 layers of Llama 3 70B with 8 experts, an example: this plan's model has none"));
     CHECK(d.shell.views().shards.picker.gpus->sheets.size() == 4);
+    // A tile shows the first of its axis.
+    REQUIRE(d.click("shards.axis_tile", 1));
+    CHECK(d.shell.views().shards.picker.strategy == Strategy::tp);
 }
 
 TEST_CASE("the page of ZeRO-3 says what is gathered for a layer and what is kept of it") {
