@@ -391,8 +391,9 @@ Json picture_result(Context& context, ToolCall call) {
 Json call_tool(Context& context, const nlohmann::json& params) {
     const auto name = params.find("name");
     if (name == params.end() || !name->is_string()) refuse_params("/name", "must be the name of a tool");
+    const auto& wanted = name->get_ref<const std::string&>();
     const auto* const tool =
-        std::find_if(kMcpTools.begin(), kMcpTools.end(), [&](const McpTool& t) { return t.name == *name; });
+        std::find_if(kMcpTools.begin(), kMcpTools.end(), [&](const McpTool& t) { return t.name == wanted; });
     if (tool == kMcpTools.end())
         refuse_params("/name", "there is no tool " + shown_json(*name) + "; there are "
                                    + join(kMcpTools, ", ", [](const McpTool& t) { return t.name; }));
