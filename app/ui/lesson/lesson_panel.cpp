@@ -391,9 +391,8 @@ void draw_step(Pen& p) {
     draw_software(p);
     if (!p.session.fold_words) p.words(p.session.words);
     // In a room its first words are enough: the reason stands in the panel and on paper.
-    if (const std::string& own = p.session.keeps_software; !own.empty())
-        p.words(p.to_room && own.find(':') != std::string::npos ? own.substr(0, own.find(':')) + "." : own,
-                Tone::secondary);
+    if (const KeptSoftware& own = p.session.keeps_software; !own.whose.empty())
+        p.words(p.to_room ? own.whose + "." : own.sentence(), Tone::secondary);
     draw_more(p);
     draw_way_to_plan(p, *step);
     if (step->question) draw_question(p, *step->question);

@@ -66,7 +66,7 @@ struct LessonSession {
     std::size_t made_step = 0;
     bool made_asked = false;  // with the answer hidden
     std::string words, more, prompt, why, notes;
-    std::string keeps_software;  // why the step's plan is not run by what the room runs; empty: it is
+    KeptSoftware keeps_software;  // why the step's plan is not run by what the room runs
     Solution solution;
     AskedPlans asked;                   // that the answer may show
     std::vector<CurveFact> curve;       // of the answer to a curve, by point; empty: it is not shown yet
