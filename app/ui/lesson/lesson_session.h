@@ -132,9 +132,11 @@ struct LessonFolders {
 // than English stands behind the shipped one of its id, any other in its place.
 [[nodiscard]] std::vector<LessonEntry> list_lessons(const LessonFolders& folders);
 [[nodiscard]] std::vector<LessonEntry> list_courses(const LessonFolders& folders);
-// Returns the lesson that follows: the next id, in the same language where there is one; null after the last.
-// The tour, which is no part of the workshop, leads to its first lesson.
+// Returns the lesson that follows a lesson or a course, in its language where there is one: the next id, or
+// the one that the course names; null after the last. The tour, which is no part of the workshop, leads to
+// its first lesson.
 [[nodiscard]] const LessonEntry* lesson_after(const std::vector<LessonEntry>& lessons,
+                                              const std::vector<LessonEntry>& courses,
                                               const std::filesystem::path& file);
 
 // Reads a lesson or a course of lessons, and says what is wrong with it; of its plans too where there are

@@ -23,17 +23,8 @@ LessonDesk::LessonDesk(Window& window) : window_(window) {
     courses_ = list_courses(folders);
 }
 
-// A course names the lesson that follows it, which is taken in the course's language where there is one.
 const LessonEntry* LessonDesk::after(const std::filesystem::path& file) const {
-    const auto course = std::ranges::find_if(courses_, [&](const LessonEntry& e) {
-        std::error_code ignored;
-        return e.file == file || std::filesystem::equivalent(e.file, file, ignored);
-    });
-    if (course == courses_.end()) return lesson_after(lessons_, file);
-    const LessonEntry* out = nullptr;
-    for (const LessonEntry& e : lessons_)
-        if (e.id == course->then && (out == nullptr || e.language == course->language)) out = &e;
-    return out;
+    return lesson_after(lessons_, courses_, file);
 }
 
 void LessonDesk::open(const std::filesystem::path& file) {
