@@ -277,6 +277,9 @@ void LessonDesk::end_frame() {
 void LessonDesk::act(const LessonAction& action) {
     using Kind = LessonAction::Kind;
     if (action.kind == Kind::none || !lesson_.open) return;
+    // The answer to a task is its solution.
+    if (action.kind == Kind::reveal && lesson_.current() != nullptr && lesson_.current()->task)
+        return act({Kind::solve, 0});
     window_.dirty = true;
     const bool turns = action.kind == Kind::next || action.kind == Kind::back || action.kind == Kind::jump
                        || action.kind == Kind::go_on;

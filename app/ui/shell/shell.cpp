@@ -689,7 +689,7 @@ Effects Shell::draw_presenter(Ui& ui, Rect room, Scene& scene) {
     const Rect figures = room.cut_bottom(kPresenterFigures);
     ui.canvas().rect(figures, theme.panel);
     ui.canvas().line({0, figures.y}, {figures.right(), figures.y}, theme.hairline);
-    draw_status(ui, figures, scene, -1, nullptr, window_.hidden_answer.covers(kFiguresPlace));
+    draw_status(ui, figures, scene, -1, &inspector_, window_.hidden_answer.covers(kFiguresPlace));
     const bool task = lesson.current() != nullptr && lesson.current()->task;
     if (desk_.presenter().side || task) {  // a task cannot be done without the plan
         Rect side = room.cut_left(std::min(320.0f, room.w * 0.35f));
