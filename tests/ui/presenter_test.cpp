@@ -294,6 +294,28 @@ TEST_CASE(
     CHECK(d.fullscreen == std::vector<bool>{true, false, true, false, true});
 }
 
+TEST_CASE("on a small projector the notes take the place of the words, never the picture's") {
+    for (const float wide : {800.0f, 1280.0f}) {  // 1280 pixels as large as one presents, and as they are
+        CAPTURE(wide);
+        Driver d("mesh-8", {wide, wide * 9 / 16});
+        d.surface.record_text(true);
+        d.shell.open_lesson(shipped_lesson("00-five-cuts"));
+        d.settle();
+        d.press({Key::f5});
+        REQUIRE(d.drawn("lesson.entry"));
+        d.press({Key::n});
+        CHECK(room_sees(d, "NOTES"));
+        const bool small = wide < 1000;
+        CHECK(d.drawn("lesson.entry") == !small);
+        REQUIRE(d.drawn("layout.tp.plus"));
+        const float plan = d.shell.ui_state().rect_of("layout.tp.plus")->x;
+        CHECK((plan > wide / 2) == small);
+        d.press({Key::n});
+        CHECK_FALSE(room_sees(d, "NOTES"));
+        CHECK(d.drawn("lesson.entry"));
+    }
+}
+
 TEST_CASE("R shows a task's solution in words and as an edit that can be taken back") {
     Driver d("mesh-8", {1280, 720});
     d.surface.record_text(true);
