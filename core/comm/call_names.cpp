@@ -1,6 +1,9 @@
 #include "core/comm/call_names.h"
 
+#include "core/base/text.h"
+
 #include <algorithm>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -47,18 +50,32 @@ Carried things_of(const Operation& o) {
     return to_experts ? kTokens : kActivations;
 }
 
+using Talks = std::vector<std::pair<std::string_view, std::vector<Collective>>>;
+
+void add_talk(Talks& talks, const Operation& o) {
+    const std::string_view carried = carried_by(o);
+    auto at = std::find_if(talks.begin(), talks.end(), [&](const auto& t) { return t.first == carried; });
+    if (at == talks.end()) at = talks.insert(at, {carried, {}});
+    if (std::find(at->second.begin(), at->second.end(), o.collective) == at->second.end())
+        at->second.push_back(o.collective);
+}
+
 // Lists what an axis' calls carry, each with its collectives, in the order of a step.
-std::vector<std::pair<std::string_view, std::vector<Collective>>> talks_of(const Comm& comm, GroupKind axis) {
-    std::vector<std::pair<std::string_view, std::vector<Collective>>> out;
-    for (const Operation& o : comm.operations) {
-        if (o.group != axis) continue;
-        const std::string_view carried = carried_by(o);
-        auto at = std::find_if(out.begin(), out.end(), [&](const auto& t) { return t.first == carried; });
-        if (at == out.end()) at = out.insert(at, {carried, {}});
-        if (std::find(at->second.begin(), at->second.end(), o.collective) == at->second.end())
-            at->second.push_back(o.collective);
-    }
+Talks talks_of(const Comm& comm, GroupKind axis) {
+    Talks out;
+    for (const Operation& o : comm.operations)
+        if (o.group == axis) add_talk(out, o);
     return out;
+}
+
+std::string kinds_text(const std::vector<Collective>& collectives) {
+    return join(collectives, " + ", [](const Collective c) { return words_of(c); });
+}
+
+bool are_the_same(std::vector<Collective> a, std::vector<Collective> b) {
+    std::sort(a.begin(), a.end());
+    std::sort(b.begin(), b.end());
+    return a == b;
 }
 
 }  // namespace
@@ -77,11 +94,31 @@ std::string plain_name(Collective collective, std::string_view carried) {
 
 std::string plain_names(const Comm& comm, GroupKind axis) {
     std::string out;
-    for (const auto& [carried, collectives] : talks_of(comm, axis)) {
-        std::string kinds;
-        for (const Collective c : collectives)
-            kinds += (kinds.empty() ? "" : " + ") + std::string(words_of(c));
-        out += (out.empty() ? "" : ", ") + kinds + " of " + std::string(carried);
+    for (const auto& talk : talks_of(comm, axis))
+        out += (out.empty() ? "" : ", ") + kinds_text(talk.second) + " of " + std::string(talk.first);
+    return out;
+}
+
+std::string plain_names(std::span<const Operation* const> calls) {
+    constexpr std::string_view kBack = "gradients of ";
+    Talks talks;
+    for (const Operation* o : calls) add_talk(talks, *o);
+    // Returns what comes back of something that goes forward in the same way; the end where nothing does.
+    const auto back_of = [&](const Talks::value_type& forward) {
+        return std::find_if(talks.begin(), talks.end(), [&](const auto& t) {
+            return t.first.starts_with(kBack) && t.first.substr(kBack.size()) == forward.first
+                   && are_the_same(t.second, forward.second);
+        });
+    };
+    std::string out;
+    for (const auto& talk : talks) {
+        const bool stands_with_forward = std::any_of(talks.begin(), talks.end(), [&](const auto& forward) {
+            const auto back = back_of(forward);
+            return back != talks.end() && back->first == talk.first;
+        });
+        if (stands_with_forward) continue;
+        out += (out.empty() ? "" : ", ") + kinds_text(talk.second) + " of " + std::string(talk.first)
+               + (back_of(talk) != talks.end() ? " and their gradients" : "");
     }
     return out;
 }

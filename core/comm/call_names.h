@@ -4,6 +4,7 @@
 
 #include "core/comm/comm.h"
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -21,6 +22,9 @@ namespace pentamesh {
 // gradients". Several collectives that carry the same stand together: "all-gather + reduce-scatter of
 // activations".
 [[nodiscard]] std::string plain_names(const Comm& comm, GroupKind axis);
+// Returns the same of some calls. What comes back through a layer as it went forward stands with it:
+// "all-reduce of activations and their gradients".
+[[nodiscard]] std::string plain_names(std::span<const Operation* const> calls);
 // Returns only what an axis' calls carry: "parameters, gradients".
 [[nodiscard]] std::string carried_over(const Comm& comm, GroupKind axis);
 

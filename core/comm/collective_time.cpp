@@ -120,7 +120,7 @@ Route find_route(const Plan& plan, const Mesh& mesh, const GroupSummary& summary
                                std::max<std::int64_t>(domain_of(cluster, static_cast<std::size_t>(i)), 1))));
         p.ways = p.members / inside;
         p.link_bytes_per_s = t.bytes_per_s / t.oversubscription;
-        p.bytes_per_s = p.link_bytes_per_s * (i == 0 ? e.fast_link : e.slow_link);
+        p.bytes_per_s = p.link_bytes_per_s * link_share(e, i);
         p.latency_s = t.latency_s;
         p.in_network_reduction = t.in_network_reduction;
         if (i == 0) p.torus = torus_ways(t.torus, group.span());
@@ -155,9 +155,13 @@ int slowest_tier(const Route& r) {
     return slowest;
 }
 
+double link_share(const Efficiency& e, int tier) {
+    return tier == 0 ? e.fast_link : e.slow_link;
+}
+
 double all_to_all_share(const Efficiency& e, int tier) {
     constexpr double kOverRing = 0.9;
-    return tier == 0 ? kOverRing * e.fast_link : e.all_to_all;
+    return tier == 0 ? kOverRing * link_share(e, tier) : e.all_to_all;
 }
 
 double collective_time(const Route& r, const Efficiency& e, Collective c, double buffer, double slow_share,

@@ -61,6 +61,8 @@ class Routes {
 // Returns the slowest tier that the route crosses, as an index into cluster.tiers.
 [[nodiscard]] int slowest_tier(const Route& route);
 
+// Share of a tier's bandwidth that rings reach, in the first tier and beyond it.
+[[nodiscard]] double link_share(const Efficiency& e, int tier);
 // Share of a tier's bandwidth that an all-to-all reaches. In the first tier it is bound by the protocol, as
 // rings are (NCCL on H100: 370 of 450 GB/s in all but all-reduces by NVLink SHARP, nccl-tests issue 212), and
 // reaches 0.9 of their rate (8 B200: 0.60 against 0.67, SimuMax b200_bf16_ceperm). Beyond it, the fitted one.

@@ -252,10 +252,18 @@ struct AskedQuery {
 // about it shows it under the step's title: the preset's title may not hold any more, or be the answer.
 // Throws Error where a field does not fit.
 [[nodiscard]] Plan plan_shown(const Lesson& lesson, std::size_t i, const Plan& base, const Presets& presets);
-// Says why a step that shows `shown` keeps its own software, "This step is Megatron's: torchtitan has no
-// ...", while the room runs another one; empty where it does not, or where the step chooses its software
-// itself.
-[[nodiscard]] std::string keeps_its_software(const Lesson& lesson, std::size_t i, const Plan& shown);
+// Says that a step keeps its own software, "This step is Megatron's", and why: "torchtitan has no ...". Both
+// are empty where it does not.
+struct KeptSoftware {
+    std::string whose, because;
+    // Returns both as one sentence.
+    [[nodiscard]] std::string sentence() const {
+        return whose.empty() ? whose : whose + ": " + because + ".";
+    }
+};
+// Says it of a step that shows `shown` while the room runs another software. A step that chooses its software
+// itself keeps none.
+[[nodiscard]] KeptSoftware keeps_its_software(const Lesson& lesson, std::size_t i, const Plan& shown);
 
 struct QueryHelp {
     std::string_view pattern, what;

@@ -170,14 +170,14 @@ const std::string& LessonQuestion::why_of(Software software) const {
     return own == why_in.end() ? why : own->why;
 }
 
-std::string keeps_its_software(const Lesson& lesson, std::size_t i, const Plan& shown) {
+KeptSoftware keeps_its_software(const Lesson& lesson, std::size_t i, const Plan& shown) {
     if (!takes_room_software(lesson, plan_of_step(lesson, i)) || shown.training.software == *lesson.software)
         return {};
     Plan run = shown;
     run.training.software = *lesson.software;
     const auto lack = lacks_of(run, *lesson.software).first();
-    return "This step is " + std::string(runs_of(shown.training.software).who) + "'s: "
-           + (lack ? words_of(*lack, run, *lesson.software) : "its goals are figures of that software") + ".";
+    return {"This step is " + std::string(runs_of(shown.training.software).who) + "'s",
+            lack ? words_of(*lack, run, *lesson.software) : "its goals are figures of that software"};
 }
 
 Plan plan_shown(const Lesson& lesson, std::size_t i, const Plan& base, const Presets& presets) {

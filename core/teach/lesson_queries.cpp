@@ -3,6 +3,7 @@
 #include "core/teach/lesson_parts.h"
 
 #include "core/base/text.h"
+#include "core/comm/collective_time.h"
 #include "core/decide/scale.h"
 #include "core/memory/memory.h"
 #include "core/mesh/places.h"
@@ -120,6 +121,13 @@ Answer bandwidth(const QueryInput& in) {
     const Tier& t = in.plan.cluster.tiers[i];
     return measure(t.bytes_per_s / 1e9, "GB/s", sentence(t.name, ", one direction, of each GPU"));
 }
+Answer share_of_link(const QueryInput& in) {
+    const auto i = static_cast<std::size_t>(in.arg.n);
+    if (i >= in.plan.cluster.tiers.size()) return none(sentence("the cluster has no tier ", in.arg.n));
+    return measure(
+        100 * link_share(in.plan.cluster.gpu.efficiency, static_cast<int>(i)), "%",
+        sentence("of the bandwidth of ", in.plan.cluster.tiers[i].name, ", in the time of every collective"));
+}
 Answer layout_called(const QueryInput& in) {
     const LayoutName n = layout_name(in.plan, in.e.mesh);
     return words(n.name, n.reason);
@@ -187,6 +195,7 @@ constexpr Query kMeshQueries[] = {
     {"tier N", "the cluster's tiers, 0 the fastest", tier_at, "views plan"},
     {"domain N", "GPUs that tier N joins", domain, "views plan"},
     {"bandwidth N", "of tier N, GB/s, one direction", bandwidth, "views plan"},
+    {"link share N", "of the bandwidth of tier N, what a ring reaches", share_of_link, "views plan"},
     {"layout name", "what the combination is called", layout_called, "mesh map plan"},
     {"minimum world", "pp · max(tp · cp, ep · etp)", minimum_world, "views figures"},
     {"naive world", "the product with ep taken for a factor", naive_world, kEverywhere},

@@ -1,6 +1,7 @@
 #include "core/teach/map.h"
 
 #include "core/base/text.h"
+#include "core/comm/call_names.h"
 #include "core/mesh/places.h"
 #include "core/pipeline/schedules/schedule.h"
 #include "core/pipeline/sequence.h"
@@ -8,9 +9,13 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
+#include <utility>
 
 namespace pentamesh {
 namespace {
+
+constexpr double kLittle = 0.01;  // of a row's bytes: what carries less is not named
 
 struct Builder {
     const Plan& plan;
@@ -45,12 +50,30 @@ bool belongs(const Operation& o, MapRowId id, MapStyle style) {
     return false;
 }
 
+// Names the calls by what they carry, without those that are less than a hundredth of the bytes together.
+std::string names_of_most(const std::vector<const Operation*>& calls, double all_bytes) {
+    using Name = std::pair<Collective, std::string_view>;
+    std::vector<std::pair<Name, double>> bytes;
+    const auto of = [&](const Operation& o) {
+        const Name name{o.collective, carried_by(o)};
+        const auto at = std::ranges::find(bytes, name, &std::pair<Name, double>::first);
+        return at != bytes.end() ? at : bytes.insert(at, {name, 0.0});
+    };
+    for (const Operation* o : calls) of(*o)->second += o->sent_bytes_per_rank;
+    std::vector<const Operation*> most;
+    for (const Operation* o : calls)
+        if (of(*o)->second > all_bytes * kLittle) most.push_back(o);
+    return plain_names(most);
+}
+
 void add_traffic(const Builder& b, MapRow& row) {
     LayerCalls calls;
     double sharded = 0;
     std::array<double, 5> bytes{};  // by Collective
+    std::vector<const Operation*> own;
     for (const Operation& o : b.e.comm.operations) {
         if (o.on_other_stage || !belongs(o, row.id, b.style)) continue;
+        own.push_back(&o);
         bytes[static_cast<std::size_t>(o.collective)] += o.sent_bytes_per_rank;
         row.calls += o.count_per_step;
         row.sent_bytes += o.sent_bytes_per_rank;
@@ -63,10 +86,11 @@ void add_traffic(const Builder& b, MapRow& row) {
         if (o.unit == Unit::step && o.scope == Scope::layer && o.group != GroupKind::edp) sharded += 1;
     }
     for (std::size_t i = 0; i < bytes.size(); ++i)
-        if (bytes[i] > row.sent_bytes * 0.01) row.collectives.push_back(static_cast<Collective>(i));
+        if (bytes[i] > row.sent_bytes * kLittle) row.collectives.push_back(static_cast<Collective>(i));
     std::stable_sort(row.collectives.begin(), row.collectives.end(), [&](Collective x, Collective y) {
         return bytes[static_cast<std::size_t>(x)] > bytes[static_cast<std::size_t>(y)];
     });
+    row.talk = names_of_most(own, row.sent_bytes);
     row.calls_per_layer = sharded > 0 ? sharded : calls.most();
     if (row.id == MapRowId::pp && b.e.step)
         row.bubble_s = schedule_bubble_s(*b.e.step), row.uneven_s = b.e.step->uneven_s;
@@ -247,8 +271,10 @@ MapRow row_for(const Builder& b, MapRowId id) {
     }
     if (row.setting.empty()) row.setting = with_commas(row.degree);
     add_traffic(b, row);
-    if (id == MapRowId::sp && row.degree > 1)
+    if (id == MapRowId::sp && row.degree > 1) {
         row.collectives = {Collective::all_gather, Collective::reduce_scatter};
+        row.talk = collectives_text(row) + " of activations and their gradients";
+    }
     if (row.degree > 1) row.without = bytes_without(b, id);
     row.often = id == MapRowId::sp ? std::string(words_of(id).often) : often_text(b, row);
     row.bound = bound_text(b.plan, id);

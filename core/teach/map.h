@@ -47,6 +47,7 @@ struct MapRow {
     std::string setting;                  // "8", "ZeRO-2 over 128", "on", "off"
     int zero = 0;                         // ZeRO's stage, where the row shards; 0: it does not
     std::vector<Collective> collectives;  // those with more than a hundredth of its bytes, most first
+    std::string talk;                     // the same by what they carry: "all-reduce of gradients"
     double calls_per_layer = 0;           // of one micro-batch, forward and backward
     double calls = 0;                     // per step and GPU
     double sent_bytes = 0;                // per step and GPU

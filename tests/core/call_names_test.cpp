@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <set>
 #include <string>
+#include <vector>
 
 using namespace pentamesh;
 
@@ -53,4 +54,18 @@ TEST_CASE("an axis names its calls once each, by what they carry") {
     CHECK(plain_names(e.comm, GroupKind::dp_replicate) == "all-reduce of gradients");
     CHECK(carried_over(e.comm, GroupKind::tp) == "activations, gradients of activations, the loss");
     CHECK(plain_names(e.comm, GroupKind::cp).empty());
+}
+
+TEST_CASE("what comes back through a layer as it went forward stands with it") {
+    const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
+    Plan plan = presets.plan("mesh-8");
+    plan.layout.sequence_parallel = false;
+    const Evaluation e = evaluate(plan);
+    std::vector<const Operation*> calls;
+    for (const Operation& o : e.comm.operations)
+        if (o.group == GroupKind::tp) calls.push_back(&o);
+    CHECK(plain_names(calls) == "all-reduce of activations and their gradients, all-reduce of the loss");
+    // Without its forward what comes back stands for itself.
+    std::erase_if(calls, [](const Operation* o) { return carried_by(*o) != "gradients of activations"; });
+    CHECK(plain_names(calls) == "all-reduce of gradients of activations");
 }

@@ -55,6 +55,10 @@ TEST_CASE("queries of the mesh agree with a mesh worked out by hand") {
     CHECK(m.text("tier 0") == "NVLink");
     CHECK(m.number("domain 0") == 4);
     CHECK(m.number("bandwidth 0") == near(450));
+    const Efficiency& reached = m.plan.cluster.gpu.efficiency;
+    CHECK(m.number("link share 0") == near(100 * reached.fast_link));
+    CHECK(m.number("link share 1") == near(100 * reached.slow_link));
+    CHECK(m.ask("link share 7").kind == Answer::Kind::none);
     CHECK(m.number("minimum world") == 2);
     CHECK(m.number("naive world") == 8);
     CHECK(m.text("caption cp") == "cp is 1: it cuts nothing");

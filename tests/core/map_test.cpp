@@ -274,3 +274,19 @@ TEST_CASE("without sequence parallelism the fullest GPU holds what that plan say
               == "saves " + memory_text(more - c.e.memory.peak()) + "; costs one gather more");
     }
 }
+
+TEST_CASE("a row names its calls by what they carry, and leaves out what is next to nothing") {
+    const auto talks = [](const Plan& plan, MapRowId id) {
+        const Evaluation e = evaluate(plan);
+        for (const MapRow& r : map_rows(plan, e, MapStyle::modifiers))
+            if (r.id == id) return r.talk;
+        return std::string();
+    };
+    Plan plan = Presets(std::filesystem::path(SOURCE_DIR) / "presets").plan("mesh-8");
+    CHECK(talks(plan, MapRowId::dp).starts_with("all-gather of parameters, "));
+    CHECK(talks(plan, MapRowId::cp).empty());  // it is off
+    plan.layout.sequence_parallel = false;
+    CHECK(talks(plan, MapRowId::tp) == "all-reduce of activations and their gradients");  // not of the loss
+    plan.layout.zero = 0;
+    CHECK(talks(plan, MapRowId::dp) == "all-reduce of gradients");
+}

@@ -74,7 +74,7 @@ TEST_CASE("the room's software runs the plan of a step, unless the step chooses 
     lesson.software = Software::torchtitan;
     CHECK(plan_shown(lesson, 0, Plan(), presets).training.software == Software::torchtitan);
     CHECK(plan_shown(lesson, 1, Plan(), presets).training.software == Software::deepspeed);
-    CHECK(keeps_its_software(lesson, 1, plan_shown(lesson, 1, Plan(), presets)).empty());
+    CHECK(keeps_its_software(lesson, 1, plan_shown(lesson, 1, Plan(), presets)).sentence().empty());
     // DeepSpeed has not all of this layout: the step stays its own software's, and says why.
     lesson = parse_lesson("---\ntitle: T\n---\n## One\nopen: llama-3.1-405b-131k\n\nWords.\n", names).lesson;
     const Plan own = plan_shown(lesson, 0, Plan(), presets);
@@ -84,7 +84,10 @@ TEST_CASE("the room's software runs the plan of a step, unless the step chooses 
     REQUIRE(lacks_of(run, Software::deepspeed).any());
     const Plan shown = plan_shown(lesson, 0, Plan(), presets);
     CHECK(shown.training.software == own.training.software);
-    CHECK_FALSE(keeps_its_software(lesson, 0, shown).empty());
+    const KeptSoftware kept = keeps_its_software(lesson, 0, shown);
+    CHECK(kept.whose == "This step is Megatron's");
+    CHECK_FALSE(kept.because.empty());
+    CHECK(kept.sentence() == kept.whose + ": " + kept.because + ".");
 }
 
 TEST_CASE("gradients that FSDP sums after each micro-batch make the answer of the lesson another one") {

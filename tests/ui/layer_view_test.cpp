@@ -1,5 +1,6 @@
 // Tests the view Layer: its play head, its switches, and that its figures are the plan's.
 #include "app/ui/kit/format.h"
+#include "tests/folder.h"
 #include "tests/near.h"
 #include "tests/ui/press.h"
 
@@ -131,6 +132,17 @@ TEST_CASE("another axis leaves the layer's head at the same step; without expert
     }
     d.click("layer.axis", static_cast<std::uint64_t>(AloneAxis::ep));
     CHECK(layer(d).choice.axis != AloneAxis::ep);
+}
+
+TEST_CASE("a lesson's page of ep on a dense plan says what it needs") {
+    const test::Folder folder;
+    folder.put("ep.md", "---\ntitle: T\n---\n## One\nopen: mesh-8\nview: layer\npage: ep alone\n\nWords.\n");
+    Driver d("mesh-8");
+    d.shell.open_lesson(folder.path / "ep.md");
+    d.rest();
+    REQUIRE(d.shell.full_view() == ViewId::layer);
+    CHECK(says(d, "Nothing to show here."));
+    CHECK(says(d, "is dense"));
 }
 
 TEST_CASE("boxes of a long layer keep room for a name; what is kept is of the most that ever is") {

@@ -58,20 +58,27 @@ TEST_CASE("a translation stands behind its lesson, any other own lesson in the p
     CHECK(read_lesson(entry_of(courses, "Vierzig Minuten")->file, &presets).errors.empty());
 
     // The next lesson is in the same language, as long as there is one.
-    const LessonEntry* next = lesson_after(all, german->file);
+    const LessonEntry* next = lesson_after(all, courses, german->file);
     REQUIRE(next != nullptr);
     CHECK(next->title == "Fließband");
-    next = lesson_after(all, next->file);
+    next = lesson_after(all, courses, next->file);
     REQUIRE(next != nullptr);
     CHECK(next->id == "05-context");
-    next = lesson_after(all, (german - 1)->file);
+    next = lesson_after(all, courses, (german - 1)->file);
     REQUIRE(next != nullptr);
     CHECK(next->id == "04-pipeline");
     CHECK_FALSE(next->own);
     for (const LessonEntry& e : shipped) {
         CAPTURE(e.id);
-        const LessonEntry* before = lesson_after(shipped, e.file);
+        const LessonEntry* before = lesson_after(shipped, {}, e.file);
         if (before != nullptr) CHECK(before->id > (e.id == "tour" ? "" : e.id));
+    }
+    // A course names the lesson that follows it.
+    const auto shipped_courses = list_courses(LessonFolders{folders.shipped, {}});
+    for (const LessonEntry& e : shipped_courses) {
+        CAPTURE(e.id);
+        const LessonEntry* after = lesson_after(shipped, shipped_courses, e.file);
+        CHECK((after == nullptr ? "" : after->id) == e.then);
     }
 }
 

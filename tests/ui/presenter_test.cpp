@@ -294,6 +294,71 @@ TEST_CASE(
     CHECK(d.fullscreen == std::vector<bool>{true, false, true, false, true});
 }
 
+TEST_CASE("on a small projector the notes take the place of the words, never the picture's") {
+    for (const float wide : {800.0f, 1280.0f}) {  // 1280 pixels as large as one presents, and as they are
+        CAPTURE(wide);
+        Driver d("mesh-8", {wide, wide * 9 / 16});
+        d.surface.record_text(true);
+        d.shell.open_lesson(shipped_lesson("00-five-cuts"));
+        d.settle();
+        d.press({Key::f5});
+        REQUIRE(d.drawn("lesson.entry"));
+        d.press({Key::n});
+        CHECK(room_sees(d, "NOTES"));
+        const bool small = wide < 1000;
+        CHECK(d.drawn("lesson.entry") == !small);
+        REQUIRE(d.drawn("layout.tp.plus"));
+        const float plan = d.shell.ui_state().rect_of("layout.tp.plus")->x;
+        CHECK((plan > wide / 2) == small);
+        d.press({Key::n});
+        CHECK_FALSE(room_sees(d, "NOTES"));
+        CHECK(d.drawn("lesson.entry"));
+    }
+}
+
+TEST_CASE("R shows a task's solution in words and as an edit that can be taken back") {
+    Driver d("mesh-8", {1280, 720});
+    d.surface.record_text(true);
+    d.shell.open_lesson(shipped_lesson("20-tasks-fit"));
+    d.settle();
+    d.press({Key::f5});
+    REQUIRE(d.shell.lesson().current()->task);
+    const std::vector<std::string> solution = d.shell.lesson().current()->task->solution;
+    const Plan start = d.plan(), solved = plan_with(start, solution, d.presets);
+    CHECK_FALSE(room_sees(d, "The solution:"));
+    d.press({Key::r});
+    CHECK(d.plan().layout == solved.layout);
+    CHECK(d.plan().training == solved.training);
+    CHECK(d.shell.lesson().task.passed);
+    CHECK(d.shell.lesson().state().helped);
+    CHECK(room_sees(d, "The solution: " + sets_text(solution)));
+    command_of(d, "edit.undo");
+    CHECK(d.plan() == start);
+    CHECK_FALSE(d.shell.lesson().task.passed);
+}
+
+TEST_CASE("the words of a task say which problems its plan has") {
+    Driver d("mesh-8", {1280, 720});
+    d.surface.record_text(true);
+    bool any = false;
+    for (const char* id : {"20-tasks-fit", "21-tasks-place", "22-tasks-whole"}) {
+        d.shell.open_lesson(shipped_lesson(id));
+        d.settle();
+        if (!d.shell.presenting()) d.press({Key::f5});
+        const std::size_t steps = d.shell.lesson().lesson.steps.size();
+        for (std::size_t i = 0; i < steps; ++i, d.press({Key::page_down})) {
+            const auto& problems = d.shell.evaluation().problems;
+            const auto first =
+                std::ranges::find_if(problems, [](const Problem& p) { return p.severity != Severity::info; });
+            if (first == problems.end() || d.shell.lesson().step != i) continue;
+            any = true;
+            CAPTURE(first->message);
+            CHECK(room_sees(d, first->message));
+        }
+    }
+    CHECK(any);
+}
+
 // This is for a person: PENTAMESH_PRESENTER_PICTURES=FOLDER writes the room's screen, the notes and the
 // results.
 TEST_CASE("pictures of presenting are written where they are asked for") {

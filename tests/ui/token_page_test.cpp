@@ -148,6 +148,11 @@ TEST_CASE("rows of the token's page answer a question for GPUs, and no way is dr
     CHECK_FALSE(says(d, "made up"));
     CHECK_FALSE(says(d, "All pairs"));
     REQUIRE(d.shell.ui_state().rect_of("mesh.token.row", 8));  // it keeps the same experts
+    std::int64_t drawn = 0;
+    for (std::uint64_t rank = 0; rank < 64; ++rank)
+        drawn += d.shell.ui_state().rect_of("mesh.token.row", rank) ? 1 : 0;
+    REQUIRE(drawn < 64);
+    CHECK(says(d, with_commas(drawn) + " of 64 GPUs"));
     REQUIRE(d.click("mesh.token.row", 8));
     CHECK(l.state().picked == std::vector<std::int64_t>{8});
     CHECK(d.shell.selection().rank == -1);

@@ -377,6 +377,22 @@ void draw_more(Pen& p) {
     if (p.session.show_more) p.words(p.session.more);
 }
 
+// A task's plan may have problems that are none of its goals: the line of figures counts them, the words say
+// which.
+void draw_problems(Pen& p) {
+    constexpr std::size_t kMost = 2;
+    std::size_t drawn = 0, all = 0;
+    for (const Problem& problem : p.scene.evaluation.problems) {
+        if (problem.severity == Severity::info) continue;
+        if (++all > kMost) continue;
+        ++drawn;
+        p.words((problem.severity == Severity::error ? "**A problem:** " : "**A warning:** ")
+                    + problem.message,
+                Tone::secondary);
+    }
+    if (all > drawn) p.words(and_more(all - drawn), Tone::secondary);
+}
+
 void draw_step(Pen& p) {
     draw_errors(p);
     const LessonStep* step = p.session.current();
@@ -391,13 +407,14 @@ void draw_step(Pen& p) {
     draw_software(p);
     if (!p.session.fold_words) p.words(p.session.words);
     // In a room its first words are enough: the reason stands in the panel and on paper.
-    if (const std::string& own = p.session.keeps_software; !own.empty())
-        p.words(p.to_room && own.find(':') != std::string::npos ? own.substr(0, own.find(':')) + "." : own,
-                Tone::secondary);
+    if (const KeptSoftware& own = p.session.keeps_software; !own.whose.empty())
+        p.words(p.to_room ? own.whose + "." : own.sentence(), Tone::secondary);
     draw_more(p);
     draw_way_to_plan(p, *step);
     if (step->question) draw_question(p, *step->question);
-    if (step->task) p.room.cut_top(draw_task(p.ui, p.room, p.session, p.size, p.action.kind, !p.measures));
+    if (!step->task) return;
+    p.room.cut_top(draw_task(p.ui, p.room, p.session, p.size, p.action.kind, !p.measures));
+    draw_problems(p);
 }
 
 // A ring this small is drawn rounder as a rounded frame.
@@ -785,6 +802,9 @@ float draw_task(Ui& ui, Rect room, LessonSession& session, float size, LessonAct
         p.words(session.why);
         p.room.cut_top(8);
     }
+    if (state.helped)
+        p.words("The solution: **" + sets_text(step.task->solution) + "**. Ctrl+Z takes it back.",
+                Tone::secondary);
     for (std::size_t i = 0; i < std::min(state.hints, session.hints.size()); ++i)
         p.words("**Hint " + std::to_string(i + 1) + ".** " + session.hints[i], Tone::secondary);
     if (state.hints > 0) p.room.cut_top(6);

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 namespace pentamesh::ui {
@@ -210,19 +211,38 @@ std::vector<LessonEntry> list_courses(const LessonFolders& folders) {
                      folders.own.empty() ? folders.own : folders.own / "courses");
 }
 
-const LessonEntry* lesson_after(const std::vector<LessonEntry>& lessons, const std::filesystem::path& file) {
-    const auto at = std::find_if(lessons.begin(), lessons.end(), [&](const LessonEntry& e) {
+namespace {
+
+using Entries = std::vector<LessonEntry>;
+
+Entries::const_iterator entry_of_file(const Entries& entries, const std::filesystem::path& file) {
+    return std::ranges::find_if(entries, [&](const LessonEntry& e) {
         std::error_code ignored;
         return e.file == file || std::filesystem::equivalent(e.file, file, ignored);
     });
+}
+
+// Returns the one in that language where there is one, else any of that id; null where there is none.
+const LessonEntry* entry_of_id(const Entries& entries, std::string_view id, std::string_view language) {
+    const LessonEntry* out = nullptr;
+    for (const LessonEntry& e : entries)
+        if (e.id == id && (out == nullptr || (e.language == language && out->language != language))) out = &e;
+    return out;
+}
+
+}  // namespace
+
+const LessonEntry* lesson_after(const Entries& lessons, const Entries& courses,
+                                const std::filesystem::path& file) {
+    if (const auto course = entry_of_file(courses, file); course != courses.end())
+        return entry_of_id(lessons, course->then, course->language);
+    const auto at = entry_of_file(lessons, file);
     if (at == lessons.end()) return nullptr;
     const auto next = at->id == "tour"
                           ? lessons.begin()
                           : std::find_if(at, lessons.end(), [&](const auto& e) { return e.id != at->id; });
     if (next == lessons.end() || next->id == "tour") return nullptr;
-    for (auto it = next; it != lessons.end() && it->id == next->id; ++it)
-        if (it->language == at->language) return &*it;
-    return &*next;
+    return entry_of_id(lessons, next->id, at->language);
 }
 
 void begin_lesson(LessonSession& session, const std::filesystem::path& file, const Presets& presets,

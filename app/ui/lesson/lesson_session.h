@@ -66,7 +66,7 @@ struct LessonSession {
     std::size_t made_step = 0;
     bool made_asked = false;  // with the answer hidden
     std::string words, more, prompt, why, notes;
-    std::string keeps_software;  // why the step's plan is not run by what the room runs; empty: it is
+    KeptSoftware keeps_software;  // why the step's plan is not run by what the room runs
     Solution solution;
     AskedPlans asked;                   // that the answer may show
     std::vector<CurveFact> curve;       // of the answer to a curve, by point; empty: it is not shown yet
@@ -132,9 +132,11 @@ struct LessonFolders {
 // than English stands behind the shipped one of its id, any other in its place.
 [[nodiscard]] std::vector<LessonEntry> list_lessons(const LessonFolders& folders);
 [[nodiscard]] std::vector<LessonEntry> list_courses(const LessonFolders& folders);
-// Returns the lesson that follows: the next id, in the same language where there is one; null after the last.
-// The tour, which is no part of the workshop, leads to its first lesson.
+// Returns the lesson that follows a lesson or a course, in its language where there is one: the next id, or
+// the one that the course names; null after the last. The tour, which is no part of the workshop, leads to
+// its first lesson.
 [[nodiscard]] const LessonEntry* lesson_after(const std::vector<LessonEntry>& lessons,
+                                              const std::vector<LessonEntry>& courses,
                                               const std::filesystem::path& file);
 
 // Reads a lesson or a course of lessons, and says what is wrong with it; of its plans too where there are

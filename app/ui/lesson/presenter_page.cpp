@@ -69,8 +69,10 @@ PresenterAction draw_buttons(Ui& ui, Rect foot, const LessonSession& session, co
     if (left("apart.back", 72, "Back", session.step > 0)) out.lesson.kind = Kind::back;
     if (left("apart.next", 72, "Next", session.step + 1 < n)) out.lesson.kind = Kind::next;
     const LessonStep* step = session.current();
-    const bool asks = step != nullptr && step->question && !session.states[session.step].shown();
-    if (left("apart.reveal", 130, "Show the answer", asks)) out.lesson.kind = Kind::reveal;
+    const bool task = step != nullptr && step->task, asks = task || (step != nullptr && step->question);
+    const bool waits = asks && !(task ? session.state().helped : session.state().shown());
+    if (left("apart.reveal", 130, task ? "Show the solution" : "Show the answer", waits))
+        out.lesson.kind = Kind::reveal;
     if (left("apart.blank", 150, page.blank ? "Show the screen" : "Blank the screen", true)) out.blank = true;
     if (ui.button("apart.leave", foot.cut_right(72), "Leave")) out.leave = true;
     return out;
@@ -80,7 +82,8 @@ void take_keys(PresenterAction& out, const LessonSession& session) {
     const LessonStep* step = session.current();
     if (pressed({Key::page_down}) || pressed({Key::right})) out.lesson.kind = Kind::next;
     if (pressed({Key::page_up}) || pressed({Key::left})) out.lesson.kind = Kind::back;
-    if (pressed({Key::r}) && step != nullptr && step->question) out.lesson.kind = Kind::reveal;
+    if (pressed({Key::r}) && step != nullptr && (step->question || step->task))
+        out.lesson.kind = Kind::reveal;
     if (pressed({Key::b})) out.blank = true;
     if (pressed({Key::escape}) || pressed({Key::f5})) out.leave = true;
 }
@@ -127,6 +130,8 @@ float draw_step(const PagePen& p, Rect at, const LessonSession& session, const L
             answer_line(session)));
     } else if (step.task) {
         at.cut_top(p.part(at, "THE TASK", session.prompt));
+        at.cut_top(p.part(at, session.state().helped ? "ITS SOLUTION, SHOWN" : "ITS SOLUTION, NOT SHOWN YET",
+                          "**" + sets_text(step.task->solution) + "**"));
     }
     at.cut_top(p.part(at, "THE ROOM READS", session.words, Tone::secondary));
     if (!session.more.empty()) at.cut_top(p.part(at, "AND UNDER MORE", session.more, Tone::secondary));

@@ -613,9 +613,12 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kHints{
 void problem_count(Ui& ui, Rect& row, const std::vector<Problem>& problems, InspectorState* state) {
     std::int64_t n = 0;
     bool errors = false;
+    std::string which;
     for (const Problem& p : problems) {
-        n += p.severity == Severity::info ? 0 : 1;
+        if (p.severity == Severity::info) continue;
+        n += 1;
         errors = errors || p.severity == Severity::error;
+        which += "\n" + p.message;
     }
     if (n == 0) return;
     const std::string text = plural(n, "problem", "problems");
@@ -629,7 +632,7 @@ void problem_count(Ui& ui, Rect& row, const std::vector<Problem>& problems, Insp
     if (state == nullptr) return;
     const Hit hit = ui.area("status.problems", r);
     if (hit.focused) ui.focus_ring(r.inset(-2, 4), 3);
-    if (hit.hovered) ui.tooltip(text + "\nclick to see what mends them");
+    if (hit.hovered) ui.tooltip(text + which + "\nclick to see what mends " + (n == 1 ? "it" : "them"));
     if (hit.clicked) state->problems_open = true, state->problems_anchor = r, state->problems_scroll = {};
 }
 

@@ -23,17 +23,8 @@ LessonDesk::LessonDesk(Window& window) : window_(window) {
     courses_ = list_courses(folders);
 }
 
-// A course names the lesson that follows it, which is taken in the course's language where there is one.
 const LessonEntry* LessonDesk::after(const std::filesystem::path& file) const {
-    const auto course = std::ranges::find_if(courses_, [&](const LessonEntry& e) {
-        std::error_code ignored;
-        return e.file == file || std::filesystem::equivalent(e.file, file, ignored);
-    });
-    if (course == courses_.end()) return lesson_after(lessons_, file);
-    const LessonEntry* out = nullptr;
-    for (const LessonEntry& e : lessons_)
-        if (e.id == course->then && (out == nullptr || e.language == course->language)) out = &e;
-    return out;
+    return lesson_after(lessons_, courses_, file);
 }
 
 void LessonDesk::open(const std::filesystem::path& file) {
@@ -286,6 +277,9 @@ void LessonDesk::end_frame() {
 void LessonDesk::act(const LessonAction& action) {
     using Kind = LessonAction::Kind;
     if (action.kind == Kind::none || !lesson_.open) return;
+    // The answer to a task is its solution.
+    if (action.kind == Kind::reveal && lesson_.current() != nullptr && lesson_.current()->task)
+        return act({Kind::solve, 0});
     window_.dirty = true;
     const bool turns = action.kind == Kind::next || action.kind == Kind::back || action.kind == Kind::jump
                        || action.kind == Kind::go_on;

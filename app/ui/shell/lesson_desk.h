@@ -65,6 +65,9 @@ class LessonDesk {
     void present_keys();
     // Draws the step's words at the right of `room`, and the notes at the bottom of `side`; cuts them off.
     void draw_presented_words(Ui& ui, Rect& room, const Scene& scene);
+    [[nodiscard]] float presented_words_width(const Ui& ui, Rect room) const;  // in that room
+    // Draws the plans that an answer speaks of below the picture, where the room looks; cuts them off.
+    void draw_presented_plans(Ui& ui, Rect& room);
     void draw_presenter_notes(Ui& ui, Rect& side);
     void draw_presenter_foot(Ui& ui, Rect foot);
     void draw_presenter_cover(Ui& ui);  // black, or dark but for the pointer's surroundings

@@ -68,15 +68,21 @@ void LessonDesk::fit_words(Ui& ui, float width, float height, const Scene& scene
     presenter_.words_size = least;  // the rest is scrolled, and as little as can be
 }
 
+float LessonDesk::presented_words_width(const Ui& ui, Rect room) const {
+    return words_width(ui.frame().size.x, room.w);
+}
+
 void LessonDesk::draw_presented_words(Ui& ui, Rect& room, const Scene& scene) {
-    const float width = words_width(ui.frame().size.x, room.w);
+    const float width = presented_words_width(ui, room);
     fit_words(ui, width, room.h, scene);
     const Rect words = room.cut_right(width);
     ui.canvas().rect(words, ui.theme().panel);
     ui.canvas().line({words.x, words.y}, {words.x, words.bottom()}, ui.theme().hairline);
     draw(ui, inside_words(words, presenter_.words_size), scene, presenter_.words_size, true);
+}
+
+void LessonDesk::draw_presented_plans(Ui& ui, Rect& room) {
     if (lesson_.current() == nullptr) return;
-    // The plans that an answer speaks of stand at the picture, where the room looks.
     LessonAction action;
     const Rect below = room.inset(16, 0);
     const float height = draw_asked(ui, below, lesson_, kAskedSize, action, false);

@@ -27,7 +27,7 @@ constexpr Vec2 kPictureSize{1024, 576};  // drawn larger on paper: its small typ
 StepSheet sheet_of(const Lesson& lesson, std::size_t i, const Plan& base, const Presets& presets) {
     StepSheet s{lesson.steps[i], {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
     s.plan = plan_shown(lesson, i, base, presets);
-    s.runs = keeps_its_software(lesson, i, s.plan);
+    s.runs = keeps_its_software(lesson, i, s.plan).sentence();
     s.plan.name = s.step.title;  // a preset's may be another step's, or the answer
     s.evaluation = assess(s.plan);
     if (!s.step.scene.against.empty()) {

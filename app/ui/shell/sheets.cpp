@@ -71,7 +71,7 @@ std::vector<Fact> facts_of(const Scene& scene, const MapRow& row, GroupKind kind
     if (!e.valid) return {{"here", "this plan is impossible and has no figures"}};
     if (e.groups[kind].degree <= 1) return {{"here", "off: " + row.reason}};
     std::vector<Fact> out{{"talks", caption_of(scene.plan, e, kind).where}};
-    if (!row.often.empty()) out.push_back({"says", collectives_text(row) + ", " + row.often});
+    if (!row.often.empty()) out.push_back({"says", row.talk + ", " + row.often});
     if (row.sent_bytes > 0)
         out.push_back(
             {"sends", traffic_text(row.sent_bytes) + " a step from each GPU, in " + time_text(row.time_s)});

@@ -396,6 +396,7 @@ namespace {
 
 constexpr float kMenuBar = 40, kStatus = 30, kSplitter = 6, kOnePaneSwitch = 44;
 constexpr float kPresenterFoot = 40, kPresenterFigures = 28;
+constexpr float kLeastPresented = 420;  // of a picture that a room reads
 // Below: a lesson and the plan share a place; below: the view may take the lesson's place too.
 constexpr float kWithPlan = 1000, kBesideView = 760;
 // Below: one of them at a time, as on a phone.
@@ -689,18 +690,30 @@ Effects Shell::draw_presenter(Ui& ui, Rect room, Scene& scene) {
     const Rect figures = room.cut_bottom(kPresenterFigures);
     ui.canvas().rect(figures, theme.panel);
     ui.canvas().line({0, figures.y}, {figures.right(), figures.y}, theme.hairline);
-    draw_status(ui, figures, scene, -1, nullptr, window_.hidden_answer.covers(kFiguresPlace));
+    draw_status(ui, figures, scene, -1, &inspector_, window_.hidden_answer.covers(kFiguresPlace));
     const bool task = lesson.current() != nullptr && lesson.current()->task;
-    if (desk_.presenter().side || task) {  // a task cannot be done without the plan
-        Rect side = room.cut_left(std::min(320.0f, room.w * 0.35f));
+    // A task cannot be done without the plan. Else the side stands next to the words, or, where the picture
+    // would get too small to be read, in their place.
+    bool words = lesson.open;
+    if (desk_.presenter().side || task) {
+        const float width = std::min(320.0f, room.w * 0.35f);
+        Rect next_to_them = room;
+        next_to_them.cut_left(width);
+        const float words_w = words ? desk_.presented_words_width(ui, next_to_them) : 0;
+        const bool in_their_place = words && !task && next_to_them.w - words_w < kLeastPresented;
+        if (in_their_place) words = false;
+        Rect side =
+            in_their_place ? room.cut_right(desk_.presented_words_width(ui, room)) : room.cut_left(width);
+        const float edge = in_their_place ? side.x : side.right() - 1;
         ui.canvas().rect(side, theme.panel);
-        ui.canvas().line({side.right() - 1, side.y}, {side.right() - 1, side.bottom()}, theme.hairline);
+        ui.canvas().line({edge, side.y}, {edge, side.bottom()}, theme.hairline);
         // The room does not see notes that the presenter reads on another screen.
         if (!desk_.presenter().apart && desk_.presenter().side) desk_.draw_presenter_notes(ui, side);
         seek_marked(side);
         out.add(draw_plan(ui, side, scene));
     }
-    if (lesson.open) desk_.draw_presented_words(ui, room, scene);
+    if (words) desk_.draw_presented_words(ui, room, scene);
+    if (lesson.open) desk_.draw_presented_plans(ui, room);
     out.add(draw_middle(ui, room, scene));
     draw_highlights(ui, lesson);
     return out;

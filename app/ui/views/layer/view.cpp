@@ -222,7 +222,10 @@ void draw_layer(Ui& ui, Rect head_row, Rect room, Scene& scene, LayerViewState& 
         return;
     }
     if (!shown.why_not.empty() || shown.list.steps.empty()) {
-        ui.canvas().paragraph(room.inset(0, 12), shown.why_not, ui.style(13, Tone::secondary), 20);
+        room.cut_top(8);
+        ui.canvas().text_in(room.cut_top(24), "Nothing to show here.",
+                            ui.style(16, Tone::text, Face::semibold));
+        ui.canvas().paragraph(room.inset(0, 4), shown.why_not, ui.style(13, Tone::secondary), 20);
         return;
     }
     if (state.shown->forward.empty() && state.shown->backward.empty()) {
@@ -554,7 +557,11 @@ void make_shown(const Scene& scene, const LayerChoice& choice, ShownLayer& out) 
     out.forward.clear(), out.backward.clear(), out.lines.clear(), out.marks.clear();
     if (choice.alone) {
         if (choice.axis == AloneAxis::ep && !scene.plan.model.moe) {
-            out.why_not = "The model has no experts to deal.";
+            const std::string& name = scene.plan.model.name;
+            out.why_not = (name.empty() ? std::string("This model") : name)
+                          + " is dense: each token goes through the whole MLP of its layer, and ep has no "
+                            "experts to deal out. Open a plan with experts, such as Mixtral 8x7B "
+                            "(mixtral-8x7b-ep), and this page shows one of its layers with only ep.";
             return;
         }
         for (const std::int64_t gpus : {8, 4, 2}) {  // as many as its heads and experts allow

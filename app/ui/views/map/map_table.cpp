@@ -203,7 +203,7 @@ void slender_row(Ui& ui, Rect row, const MapRow& r, const MapViewState& state, c
 }
 
 std::string says_text(const MapRow& r) {
-    return r.collectives.empty() ? std::string(words_of(r.id).says) : collectives_text(r);
+    return r.talk.empty() ? std::string(words_of(r.id).says) : r.talk;
 }
 
 // Rows of several lines are as high as their longest words.
@@ -227,7 +227,7 @@ std::string row_tooltip(const MapRow& r, const MapViewState& state) {
     std::string t = name_of_row(r, state.style) + ", " + std::string(w.name) + "\n" + std::string(w.why)
                     + "\n" + std::string(w.cost);
     if (r.calls > 0)
-        t += "\n" + collectives_text(r) + ": " + r.often + "\n" + time_text(r.time_s) + " on the wire, "
+        t += "\n" + r.talk + ": " + r.often + "\n" + time_text(r.time_s) + " on the wire, "
              + time_text(r.exposed_s) + " exposed";
     return t + "\nat most: " + r.bound + "\nreach for it when: " + std::string(w.reach);
 }
@@ -237,7 +237,14 @@ void plain_cell(Ui& ui, Column k, Rect cell, const MapRow& r, const Cluster& clu
     const TextStyle words = ui.small(r.verdict != Verdict::off ? Tone::text : Tone::secondary);
     switch (k) {
     case cuts: two_lines(ui, cell, words_of(r.id).cuts, words); break;
-    case says: pair_of_lines(ui, cell, says_text(r), words, r.often, ui.small()); break;
+    case says: {
+        // Without room for all of it a row says how, and no longer what.
+        const std::string text = says_text(r);
+        const bool has_room = ui.canvas().paragraph_height(cell.w, text, words, 16) + 16 <= cell.h;
+        pair_of_lines(ui, cell, has_room || r.talk.empty() ? text : collectives_text(r), words, r.often,
+                      ui.small());
+        break;
+    }
     case step: step_cell(ui, cell, r); break;
     case crosses: crosses_cell(ui, cell, r, cluster); break;
     case reach: two_lines(ui, cell, words_of(r.id).reach, ui.small()); break;

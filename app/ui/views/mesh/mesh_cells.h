@@ -44,8 +44,8 @@ void write_cell_words(Ui& ui, Rect row, const Scene& scene, const CellGrid& grid
 enum class Legend : std::uint8_t { rows, row, lines };
 inline constexpr float kLegendEntry = 48, kLegendLine = 20;  // their heights
 
-// Returns the height that the entries take in this width; 0 where there is no axis. `one_row`: they stand
-// side by side however short they are.
+// Returns the height that the entries take in this width; 0 where there is no axis. Of each, its name and its
+// wire are whole: they stand in as many rows as that takes.
 [[nodiscard]] float legend_height(Ui& ui, float width, const Scene& scene, Legend form);
 void draw_legend(Ui& ui, Rect room, const Scene& scene, Legend form);
 // Draws one entry: of an axis, its bar on the scale of `most_s` seconds.

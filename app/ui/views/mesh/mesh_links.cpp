@@ -612,19 +612,12 @@ std::string rank_tooltip(const Scene& scene, std::int64_t rank) {
 
 namespace {
 
-constexpr float kSample = 30, kLeastEntry = 244, kEntryGap = 16;
+constexpr float kSample = 30, kLeastEntry = 244, kEntryGap = 16, kEntryLineGap = 6;
 
 double longest(const Scene& scene, std::span<const MeshAxis> entries) {
     double most = 0;
     for (const MeshAxis& a : entries) most = std::max(most, cost_of(scene.evaluation, a).time_s);
     return most;
-}
-
-std::size_t columns_in(float width, std::size_t entries, bool one_row) {
-    if (one_row) return entries;
-    const auto most =
-        static_cast<std::size_t>(std::max(1.0f, std::floor((width + kEntryGap) / (kLeastEntry + kEntryGap))));
-    return std::min(entries, most);
 }
 
 // Says where the groups of an axis are drawn that has none in the picture.
@@ -647,6 +640,21 @@ Wordings where_of(const Scene& scene, const MeshAxis& axis) {
     }
     return {place + " · " + tier + ", " + std::string(ui::words_of(axis.mark.dash)), place + " · " + tier,
             tier};
+}
+
+std::string entry_name(const MeshAxis& axis) {
+    return axis_label(axis.kind) + " " + thousands(axis.degree);
+}
+
+// Entries stand in one row where each then has room for its name and its wire, else in as many columns as do.
+std::size_t columns_in(Ui& ui, float width, const Scene& scene, const std::vector<MeshAxis>& entries,
+                       Legend form) {
+    float least = form == Legend::rows ? kLeastEntry : 0;
+    for (const MeshAxis& axis : entries)
+        least = std::max(least, kSample + 16 + ui.canvas().text_width(entry_name(axis), ui.title())
+                                    + ui.canvas().text_width(where_of(scene, axis).back(), ui.small()));
+    const float most = std::max(1.0f, std::floor((width + kEntryGap) / (least + kEntryGap)));
+    return std::min(entries.size(), static_cast<std::size_t>(most));
 }
 
 bool is_tile(const Scene& scene, const MeshAxis& axis) {
@@ -681,7 +689,7 @@ void draw_line(Ui& ui, Rect row, const Scene& scene, const MeshAxis& axis) {
     const AxisCost cost = cost_of(scene.evaluation, axis);
     const std::string tier = tier_label(scene.plan.cluster, axis.tier);
     const std::string waits = cost.waits_s > 0 ? " · " + percent(cost.share()) + " waits" : "";
-    write_two(ui, row, axis_label(axis.kind) + " " + thousands(axis.degree), ui.title(),
+    write_two(ui, row, entry_name(axis), ui.title(),
               axis.elsewhere ? Wordings{see_words(axis) + waits, see_words(axis), ""}
                              : Wordings{tier + waits, tier, ""},
               ui.small());
@@ -690,12 +698,12 @@ void draw_line(Ui& ui, Rect row, const Scene& scene, const MeshAxis& axis) {
 }  // namespace
 
 float legend_height(Ui& ui, float width, const Scene& scene, Legend form) {
-    const std::size_t n = axes_that_send(ui.theme(), scene).size();
-    if (n == 0) return 0;
-    if (form == Legend::lines) return kLegendLine;
-    const std::size_t columns = columns_in(width, n, form != Legend::rows);
-    const std::size_t rows = (n + columns - 1) / columns;
-    return static_cast<float>(rows) * (kLegendEntry + 6) - 6;
+    const std::vector<MeshAxis> entries = axes_that_send(ui.theme(), scene);
+    if (entries.empty()) return 0;
+    const std::size_t columns = columns_in(ui, width, scene, entries, form);
+    const std::size_t rows = (entries.size() + columns - 1) / columns;
+    const float high = form == Legend::lines ? kLegendLine : kLegendEntry;
+    return static_cast<float>(rows) * (high + kEntryLineGap) - kEntryLineGap;
 }
 
 void draw_legend_entry(Ui& ui, Rect room, const Scene& scene, const MeshAxis& axis, double most_s) {
@@ -703,8 +711,7 @@ void draw_legend_entry(Ui& ui, Rect room, const Scene& scene, const MeshAxis& ax
     names_axis(ui, axis.kind, {room.x, room.y, room.w, kLegendEntry});
     draw_sample(ui, {room.x, room.y, kSample, 18}, scene, axis);
     room.cut_left(kSample + 8);
-    const std::string name = axis_label(axis.kind) + " " + thousands(axis.degree);
-    write_two(ui, room.cut_top(18), name, ui.title(), where_of(scene, axis), ui.small());
+    write_two(ui, room.cut_top(18), entry_name(axis), ui.title(), where_of(scene, axis), ui.small());
     const AxisCost cost = cost_of(scene.evaluation, axis);
     const Rect row = room.cut_top(17);
     if (!scene.evaluation.step) {
@@ -732,11 +739,11 @@ void draw_legend(Ui& ui, Rect room, const Scene& scene, Legend form) {
     const std::vector<MeshAxis> entries = axes_that_send(ui.theme(), scene);
     if (entries.empty()) return;
     const double most = longest(scene, entries);
-    const std::size_t columns = columns_in(room.w, entries.size(), form != Legend::rows);
+    const std::size_t columns = columns_in(ui, room.w, scene, entries, form);
     const float width = std::min(380.0f, (room.w + kEntryGap) / static_cast<float>(columns) - kEntryGap);
     for (std::size_t i = 0; i < entries.size(); ++i) {
         const float high = form == Legend::lines ? kLegendLine : kLegendEntry;
-        const Rect at = box_in_rows(room.min(), i, columns, {width, high}, {kEntryGap, 6});
+        const Rect at = box_in_rows(room.min(), i, columns, {width, high}, {kEntryGap, kEntryLineGap});
         if (form == Legend::lines)
             draw_line(ui, at, scene, entries[i]);
         else
@@ -794,10 +801,12 @@ Rect draw_around(Ui& ui, Rect room, const Scene& scene, MeshViewState& state, Ex
         return state.ladder.cluster;
     }
     const Period period = period_of(scene, std::max<std::int64_t>(0, scene.selection.rank));
-    const Legend form = room.h < kLow ? Legend::lines : room.h < kHigh ? Legend::row : Legend::rows;
+    constexpr float kMostLegend = 0.35f;  // of the height
+    Legend form = room.h < kLow ? Legend::lines : room.h < kHigh ? Legend::row : Legend::rows;
+    if (legend_height(ui, room.w, scene, form) > room.h * kMostLegend) form = Legend::lines;
     const float legend = legend_height(ui, room.w, scene, form);
     if (scene.evaluation.mesh.world < kEnlargedFrom || period.nodes < 2 || period.count < 2) {
-        if (legend > room.h * 0.35f) return room;
+        if (legend > room.h * kMostLegend) return room;
         room.cut_bottom(kBelow);
         draw_legend(ui, room.cut_bottom(legend), scene, form);
         room.cut_bottom(8);

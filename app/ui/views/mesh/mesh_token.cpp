@@ -1,6 +1,7 @@
 #include "app/ui/views/mesh/mesh_token.h"
 
 #include "app/tables/token_table.h"
+#include "app/ui/kit/data_table.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/plot.h"
 #include "app/ui/scene/colors.h"
@@ -369,9 +370,18 @@ class TokenView {
         }
     }
 
+    [[nodiscard]] std::int64_t gpus_drawn() const { return std::ssize(rows_); }
+
     void heads() {
         if (heads_.h <= 0) return;
         const TextStyle style = ui_.style(12, Tone::text, Face::semibold);
+        if (const std::int64_t all = scene_.evaluation.mesh.world; gpus_drawn() < all) {
+            const std::string share = thousands(gpus_drawn()) + " of " + thousands(all);
+            const std::array wordings{share + " GPUs", share};
+            const float x = panel_.x + 4;
+            const Rect over{x, heads_.y, tokens_x_ - x, heads_.h};
+            c_.text_in(over, wording(ui_, over.w, wordings, style), style);
+        }
         const auto head = [&](float left, float right, std::string_view words) {
             const float w = c_.text_width(words, style), x = (left + right) / 2;
             if (w <= right - left + 24) c_.text_in({x - w / 2 - 1, heads_.y, w + 2, heads_.h}, words, style);
@@ -695,8 +705,14 @@ class TokenView {
     // ---- words below ----
 
     void words_below() {
-        if (foot_.h > 0)
-            ui_.label(foot_, drawn_words(way_, tokens_, !plain_, assumed_), ui_.style(11.5f, Tone::faint));
+        if (foot_.h > 0) {
+            TokenDrawn drawn{gpus_drawn(), scene_.evaluation.mesh.world, tokens_, !plain_, assumed_};
+            std::array<std::string, 2> wordings{drawn_words(way_, drawn), ""};
+            drawn.picks = false;
+            wordings[1] = drawn_words(way_, drawn);
+            const TextStyle faint = ui_.style(11.5f, Tone::faint);
+            c_.text_in(foot_, wording(ui_, foot_.w, wordings, faint), faint);
+        }
         if (cards_.h <= 0 || plain_) return;
         if (in_a_line_) {
             rich_text(ui_, cards_, costs_line(scene_, way_, costs_), kCosts);

@@ -45,8 +45,14 @@ struct TokenCard {
 [[nodiscard]] TokenCard clock_card(const TokenWay& way, const TokenCosts& costs, bool asked);
 // The figures of the cards in one line, for a room without cards.
 [[nodiscard]] std::string costs_line(const Scene& scene, const TokenWay& way, const TokenCosts& costs);
-// `assumed`: of the loads the plan says only the fullest.
-[[nodiscard]] std::string drawn_words(const TokenWay& way, std::int64_t tokens, bool picks, bool assumed);
+// Says how much of the step is drawn.
+struct TokenDrawn {
+    std::int64_t gpus = 0, of_gpus = 0;  // all of the plan
+    std::int64_t tokens = 0;             // of each
+    bool picks = false;                  // of a router
+    bool assumed = false;                // of the loads the plan says only the fullest
+};
+[[nodiscard]] std::string drawn_words(const TokenWay& way, const TokenDrawn& drawn);
 [[nodiscard]] std::string drawer_tooltip(const Scene& scene, const TokenWay& way, std::size_t drawer);
 [[nodiscard]] std::string experts_words(const Range& experts);  // "expert 3", "experts 12–15"
 [[nodiscard]] std::string times_words(double load);             // "1.5 times the mean"

@@ -140,13 +140,19 @@ std::string costs_line(const Scene& scene, const TokenWay& way, const TokenCosts
            + " wait.";
 }
 
-std::string drawn_words(const TokenWay& way, std::int64_t tokens, bool picks, bool assumed) {
-    std::string out = "Drawn: " + thousands(tokens) + " of " + whole(way.tokens) + " tokens a GPU.";
-    if (picks)
+std::string drawn_words(const TokenWay& way, const TokenDrawn& drawn) {
+    const std::string tokens = thousands(drawn.tokens) + " of " + whole(way.tokens) + " tokens ";
+    std::string out =
+        "Drawn: "
+        + (drawn.gpus < drawn.of_gpus
+               ? thousands(drawn.gpus) + " of " + thousands(drawn.of_gpus) + " GPUs, " + tokens + "each."
+               : tokens + "a GPU.");
+    if (drawn.picks)
         out += std::string(" The router's choice and its weights are made up")
-               + (assumed ? "; which GPU is the fullest and what the others get is assumed. All else follows "
-                            "from the plan."
-                          : "; all figures follow from the plan.");
+               + (drawn.assumed
+                      ? "; which GPU is the fullest and what the others get is assumed. All else follows "
+                        "from the plan."
+                      : "; all figures follow from the plan.");
     return out;
 }
 

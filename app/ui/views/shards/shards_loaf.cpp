@@ -15,6 +15,7 @@
 #include "core/teach/glossary.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -603,27 +604,57 @@ std::string waits_words(const MapRow& r) {
     return percent(r.exposed_s / r.time_s) + " waited for";
 }
 
+std::string price_name(const Scene& scene, const MapRow& r) {
+    return axis_label(r.kind) + (r.degree > scene.evaluation.groups[r.kind].degree ? " × cp " : " ")
+           + thousands(r.degree);
+}
+
+// Names, wires and what waits are as wide as their words, so that in a narrow room what is said has the rest.
+struct PriceColumns {
+    float name = 0, wire = 0, waits = 0;
+};
+PriceColumns price_columns(Ui& ui, const Scene& scene, const std::vector<MapRow>& rows,
+                           const TextStyle& bold) {
+    constexpr float kApart = 12;
+    PriceColumns out;
+    const auto widen = [&](float& column, const std::string& words, const TextStyle& style) {
+        column = std::max(column, std::ceil(ui.canvas().text_width(words, style)) + kApart);
+    };
+    for (const MapRow& r : rows) {
+        widen(out.name, price_name(scene, r), bold);
+        widen(out.wire, tier_label(scene.plan.cluster, r.tier), ui.small());
+        widen(out.waits, waits_words(r), ui.small());
+    }
+    return out;
+}
+
 void draw_prices(Ui& ui, Rect room, const Scene& scene, const std::vector<MapRow>& rows) {
     Canvas& c = ui.canvas();
     ui.section(room.cut_top(18), "WHAT THE CUTS SEND", "per GPU and step");
+    constexpr float kWireSample = 34, kFigure = 60, kBeforeWaits = 12;
+    const TextStyle bold = ui.style(12, Tone::text, Face::semibold);
+    const PriceColumns columns = price_columns(ui, scene, rows, bold);
+    const float figures =
+        kWireSample + columns.name + columns.wire + 2 * kFigure + kBeforeWaits + columns.waits;
     for (const MapRow& r : rows) {
         if (room.h < kPriceRow) return;
         Rect row = room.cut_top(kPriceRow);
         const Color color = color_of(ui.theme(), r.kind);
         const TierMark mark = mark_of_tier(ui.theme(), scene.plan.cluster, r.tier);
-        names_axis(ui, r.kind, {row.x, row.y, 34 + em(8.5f).px, row.h});
-        Rect sample = row.cut_left(34);
+        names_axis(ui, r.kind, {row.x, row.y, kWireSample + columns.name, row.h});
+        // What is said too long for the row is said shorter, and left out rather than cut.
+        const std::array wordings{r.often + ", " + r.talk, r.talk, r.often};
+        const std::string says(wording(ui, row.w - figures, wordings, ui.small()));
+        Rect sample = row.cut_left(kWireSample);
         c.line({sample.x, sample.center().y}, {sample.x + 26, sample.center().y}, color, 3, mark.dash);
         text_row(ui, row,
-                 {{axis_label(r.kind) + (r.degree > scene.evaluation.groups[r.kind].degree ? " × cp " : " ")
-                       + thousands(r.degree),
-                   em(8.5f), ui.style(12, Tone::text, Face::semibold)},
-                  {tier_label(scene.plan.cluster, r.tier), em(6), ui.small()},
-                  {r.often + ", " + collectives_text(r), share(), ui.small()},
-                  {traffic_text(r.sent_bytes), em(5), ui.style(12, Tone::text, Face::semibold), Align::right},
-                  {time_text(r.time_s), em(5), ui.style(12), Align::right},
-                  space(12),
-                  {waits_words(r), em(10), ui.small()}});
+                 {{price_name(scene, r), px(columns.name), bold},
+                  {tier_label(scene.plan.cluster, r.tier), px(columns.wire), ui.small()},
+                  {says, share(), ui.small()},
+                  {traffic_text(r.sent_bytes), px(kFigure), bold, Align::right},
+                  {time_text(r.time_s), px(kFigure), ui.style(12), Align::right},
+                  space(kBeforeWaits),
+                  {waits_words(r), px(columns.waits), ui.small()}});
     }
 }
 
