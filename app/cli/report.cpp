@@ -309,8 +309,11 @@ std::vector<GroupKind> asked_for(const GroupsOptions& options, const Evaluation&
         if (std::find(there.begin(), there.end(), kind) == there.end())
             throw Error(ErrorKind::invalid, "", "",
                         "--axis " + name
-                            + (is_expert(kind) ? ": the plan has no expert mesh"
-                                               : ": the plan has no weight_shards beyond tp"));
+                            + (is_of_weight_shards(kind) ? ": the plan has no weight_shards beyond tp"
+                               : e.mesh.has_experts
+                                   ? ": the experts' data parallelism has shards or copies, not both; "
+                                     "\"edp\" has all of it"
+                                   : ": the plan has no expert mesh"));
         kinds.push_back(kind);
     }
     std::sort(kinds.begin(), kinds.end());

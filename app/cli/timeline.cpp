@@ -284,8 +284,9 @@ struct LayerOptions {
 
 // A tensor can be cut by these axes: those of its mesh that have more than one rank.
 constexpr std::array kDenseAxes{GroupKind::tp, GroupKind::cp}, kExpertAxes{GroupKind::etp, GroupKind::ep};
-constexpr std::array kWeightAxes{GroupKind::fsdp, GroupKind::dp_shard, GroupKind::dp_replicate,
-                                 GroupKind::edp,  GroupKind::dp,       GroupKind::dp_cp};
+constexpr std::array kWeightAxes{GroupKind::fsdp, GroupKind::dp_shard,  GroupKind::dp_replicate,
+                                 GroupKind::edp,  GroupKind::edp_shard, GroupKind::edp_replicate,
+                                 GroupKind::dp,   GroupKind::dp_cp};
 
 Json json_of_layer_tensor(const LayerTensor& t, const GroupSummaries& groups, Notation notation, bool dp) {
     Json global = Json::array(), local = Json::array(), placement = Json::object();

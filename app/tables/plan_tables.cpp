@@ -84,6 +84,11 @@ std::string_view meaning_of(GroupKind kind, int zero) {
         "ranks that ZeRO-1 shares the state out over: dp_shard and context parallel",
         "ranks that ZeRO-2 shares the state out over: dp_shard and context parallel",
         "ranks that ZeRO-3 (FSDP) shares the state out over: dp_shard and context parallel"};
+    static constexpr std::array<std::string_view, 4> kExpertShards{
+        "part of edp: nothing is shared out without ZeRO",
+        "part of edp: ranks that ZeRO-1 shares the state of the same experts out over",
+        "part of edp: ranks that ZeRO-2 shares the state of the same experts out over",
+        "part of edp: ranks that ZeRO-3 (FSDP) cuts the same experts over; they gather them from each other"};
     switch (kind) {
     case GroupKind::tp: return "tensor parallel: parts of each matrix";
     case GroupKind::cp: return "context parallel: parts of each sequence";
@@ -104,6 +109,8 @@ std::string_view meaning_of(GroupKind kind, int zero) {
     case GroupKind::etp: return "tensor parallel inside an expert";
     case GroupKind::ep: return "expert parallel: other experts on each rank";
     case GroupKind::edp: return "data parallel of the experts: copies of the same experts";
+    case GroupKind::edp_shard: return kExpertShards[stage];
+    case GroupKind::edp_replicate: return "part of edp: ranks that keep the same part of the same experts";
     case GroupKind::etp_ep: return "all ranks that share one copy of the experts: etp and ep";
     }
     return "";
@@ -137,9 +144,7 @@ std::vector<GroupKind> kinds_of(const Evaluation& e) {
     std::vector<GroupKind> kinds;
     for (int i = 0; i < kGroupKindCount; ++i) {
         const auto kind = static_cast<GroupKind>(i);
-        if ((!is_expert(kind) || e.mesh.has_experts)
-            && (!is_of_weight_shards(kind) || e.mesh.weight_shards > 1))
-            kinds.push_back(kind);
+        if (has_kind(e.mesh, kind)) kinds.push_back(kind);
     }
     return kinds;
 }

@@ -182,10 +182,9 @@ double call_time(const Plan& plan, const Route& whole, const Operation& o) {
     const double n = static_cast<double>(o.group_size);
     if (n >= whole.degree || o.group == GroupKind::pp)
         return collective_time(whole, e, o.collective, o.message_bytes, o.slow_share, o.forwarded);
-    // The call is a part of expert data parallelism: its shards lie inside, its replicas outside. The two
-    // halves of context parallelism are the same: heads are exchanged inside, the ring closes outside.
-    const bool replicas = o.collective == Collective::all_reduce || o.collective == Collective::send_recv;
-    const Route part = replicas ? beyond(whole, whole.degree / n) : within(whole, n);
+    // The call is over a half of context parallelism: heads are exchanged inside, the ring closes outside.
+    const Route part =
+        o.collective == Collective::send_recv ? beyond(whole, whole.degree / n) : within(whole, n);
     return collective_time(part, e, o.collective, o.message_bytes, o.slow_share);
 }
 

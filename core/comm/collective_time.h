@@ -53,7 +53,7 @@ class Routes {
 };
 
 // Return the first `inner` ranks of each group, and one rank of each such set: for the two halves of a group
-// that no kind names (the shards and the replicas of expert data parallelism).
+// that no kind names (heads are exchanged inside a part of cp, the ring closes outside).
 [[nodiscard]] Route within(const Route& route, double inner);
 [[nodiscard]] Route beyond(const Route& route, double inner);
 // Returns the seconds in which the part's ranks gather a buffer from each other, or scatter it back.

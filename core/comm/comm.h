@@ -97,7 +97,7 @@ struct Operation {
 }
 // Returns the numbers of a device whose gradients or weights the call is about, before a shard is cut.
 [[nodiscard]] inline double numbers_of(const Operation& o, const StageNumbers& n) {
-    return o.group == GroupKind::edp ? n.experts.all() : n.dense.all();
+    return is_expert(o.group) ? n.experts.all() : n.dense.all();
 }
 // Returns true if it is a gather that a forward waits for.
 [[nodiscard]] inline bool before_forward(const Operation& o) {

@@ -210,7 +210,7 @@ ShardBound bound_of_shards(const Plan& plan, const Evaluation& e, const RunBound
         if (!is_data_parallel(o.group)) continue;
         const bool layerwise = o.scope == Scope::layer;
         const bool gather = before_forward(o);
-        const double r = o.group == GroupKind::edp ? of_experts : of_dense;
+        const double r = is_expert(o.group) ? of_experts : of_dense;
         const double t = o.time_s * (layerwise ? std::min(r, layers) : r) * kSafe;
         const int lane = plan.training.overlap.dp && o.tier > 0 ? 1 : 0;
         if (all_do && o.each == GradientReduction::micro_batch)

@@ -146,22 +146,13 @@ void add_operation(const Plan& plan, const Route& whole, const Operation& o, Gro
         return;
     }
     const double n = static_cast<double>(o.group_size);
-    const bool part = n < whole.degree;
-    const bool replicas = part && o.collective == Collective::all_reduce;
-    const Route route = !part ? whole : replicas ? beyond(whole, whole.degree / n) : within(whole, n);
+    const Route route = n < whole.degree ? within(whole, n) : whole;
     switch (o.collective) {
-    case Collective::all_reduce:
-        if (!replicas) pattern.rings(route, 2 * calls * o.message_bytes);
-        break;
+    case Collective::all_reduce: pattern.rings(route, 2 * calls * o.message_bytes); break;
     case Collective::all_gather:
     case Collective::reduce_scatter: pattern.rings(route, calls * o.message_bytes); break;
     case Collective::all_to_all: pattern.everyone(route, o.sent_bytes_per_rank, o.slow_share); break;
     case Collective::send_recv: pattern.neighbours(o.sent_bytes_per_rank, false, true); break;
-    }
-    if (replicas) {  // one rank of each set of shards: a ring over the replicas
-        const auto shards = static_cast<std::int64_t>(whole.degree / n);
-        for (std::int64_t i = 0; i < pattern.degree(); ++i)
-            pattern.send(i, (i + shards) % pattern.degree(), o.sent_bytes_per_rank);
     }
 }
 
@@ -322,7 +313,7 @@ Blame blame(const Plan& plan, const Evaluation& e, std::vector<std::int64_t> ran
     b.ranks = std::move(ranks);
     find_place(plan, mesh, b);
     for (const GroupKind kind : all_of<GroupKind>()) {
-        if (is_expert(kind) && !mesh.has_experts) continue;
+        if (!has_kind(mesh, kind)) continue;
         const std::int64_t degree = degree_in(mesh, kind);
         if (degree == 1) continue;
         b.spread.push_back(spread_over(mesh, kind, degree, b.ranks));
@@ -462,13 +453,8 @@ std::vector<CollectivePhase> phases_over(const Route& r, const Evaluation& e, co
 std::vector<CollectivePhase> collective_phases(const Plan& plan, const Evaluation& e, const Operation& o) {
     const Route whole = find_route(plan, e.mesh, e.groups[o.group]);
     if (whole.degree <= 1 || whole.parts == 0 || o.group_size <= 1) return {};
-    // The call is a part of expert data parallelism: shards are inside, replicas one set of shards apart.
     if (o.group_size >= e.groups[o.group].degree || o.group == GroupKind::pp) return phases_over(whole, e, o);
-    const double n = static_cast<double>(o.group_size);
-    if (o.collective != Collective::all_reduce) return phases_over(within(whole, n), e, o);
-    std::vector<CollectivePhase> out = phases_over(beyond(whole, whole.degree / n), e, o);
-    for (CollectivePhase& p : out) p.stride *= std::llround(whole.degree / n);
-    return out;
+    return phases_over(within(whole, static_cast<double>(o.group_size)), e, o);  // of a part of cp
 }
 
 }  // namespace pentamesh

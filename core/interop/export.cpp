@@ -459,9 +459,12 @@ std::vector<Dimension> expert_dimensions(const Mesh& mesh) {
                            : *it == Axis::pp       ? "pp"
                            : *it == Axis::dp_shard ? "edp_shard"
                                                    : "edp_replicate";
-        const GroupKind kind = *it == Axis::tp   ? GroupKind::etp
-                               : *it == Axis::ep ? GroupKind::ep
-                                                 : GroupKind::pp;
+        const GroupKind kind = *it == Axis::tp                         ? GroupKind::etp
+                               : *it == Axis::ep                       ? GroupKind::ep
+                               : *it == Axis::pp                       ? GroupKind::pp
+                               : !has_kind(mesh, GroupKind::edp_shard) ? GroupKind::edp
+                               : *it == Axis::dp_shard                 ? GroupKind::edp_shard
+                                                                       : GroupKind::edp_replicate;
         out.push_back({name, size, kind});
     }
     return out;

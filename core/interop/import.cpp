@@ -430,6 +430,17 @@ void hand_on(const Beside& beside, const Tool& tool, Dialect* dialect, SettingsT
     for (const char* code : {"file-by-name", "not-read", "launcher-file"}) dialect->silence(code);
 }
 
+// Warns of a program that takes the settings of a training and trains nothing.
+void say_no_training(const Launch& launch, SettingsSheet& sheet) {
+    // Megatron-LM tasks/main.py: what it evaluates is named by --task.
+    std::string_view does = launch.program == "main.py" && sheet.has("task") ? "evaluates a model" : "";
+    for (const auto& row : words("no_training"))
+        if (launch.program.find(word_of(row["words"])) != std::string::npos) does = word_of(row["does"]);
+    if (does.empty()) return;
+    sheet.problem(Severity::warning, "no-training", launch.program, " ", does,
+                  ": the plan says what a training with these settings takes, and not that.");
+}
+
 // Takes out the words that name a tool's own file of defaults: they hold wherever the text says no others.
 std::vector<Listed> files_of_defaults(const Dialect* dialect, SettingsText& text) {
     std::vector<Listed> out;
@@ -551,6 +562,7 @@ Import import_settings(const ImportRequest& request, const Presets& presets) {
     if (launch && reading.gpus > 0 && launch->gpus > 0 && launch->gpus != reading.gpus)
         sheet.problem(Severity::warning, "gpus-said", "The text says ", launch->gpus, " GPUs: ", reading.gpus,
                       " stand in the plan, as they are given.");
+    if (launch) say_no_training(*launch, sheet);
     if (draft.own_model && tool.reader != Reader::model) draft.model["layers"] = draft.own_model->layers;
     // The model that a setting names, where the text does not say its sizes.
     const std::string named_by = named ? named->data().value("model_name", "") : "";

@@ -63,8 +63,14 @@ StateCallList list_state_calls(const Plan& plan, const Mesh& mesh, const GroupSu
         out.push_back({summed, all_reduce, all, groups[all].degree, 1, gradient, rounds.reductions});
         return out;
     }
-    const GroupKind shard = experts ? GroupKind::edp : cp ? GroupKind::fsdp : GroupKind::dp_shard;
-    const GroupKind replicas = experts ? GroupKind::edp : GroupKind::dp_replicate;
+    // An edp that is all shards or all replicas has its other calls over one rank.
+    const bool parts = has_kind(mesh, GroupKind::edp_shard);
+    const GroupKind shard = experts ? (parts ? GroupKind::edp_shard : GroupKind::edp)
+                            : cp    ? GroupKind::fsdp
+                                    : GroupKind::dp_shard;
+    const GroupKind replicas = !experts ? GroupKind::dp_replicate
+                               : parts  ? GroupKind::edp_replicate
+                                        : GroupKind::edp;
     const std::int64_t n = experts ? mesh.expert[Axis::dp_shard].size : groups[shard].degree;
     const std::int64_t copies = experts ? mesh.expert[Axis::dp_replicate].size : groups[replicas].degree;
     if (layers) {

@@ -53,8 +53,8 @@ struct StateCall {
 using StateCallList = ShortList<StateCall, 4>;
 
 // Returns the calls for dense weights, or for those of experts: dense gradients are reduced over dp x cp,
-// experts' over edp (Rajbhandari et al. 2020, ZeRO). Calls over one rank are among them; the last is the
-// all-reduce.
+// experts' over edp or its two parts (Rajbhandari et al. 2020, ZeRO). Calls over one rank are among them; the
+// last is the all-reduce.
 [[nodiscard]] StateCallList list_state_calls(const Plan& plan, const Mesh& mesh, const GroupSummaries& groups,
                                              bool experts);
 

@@ -678,12 +678,7 @@ std::vector<std::int64_t> LayerTape::members(GroupKind group, i64 ranks, bool ou
     i64 first = first_rank_of_group(mesh_, group, rank_);
     const auto all = group_factors(mesh_, group);
     const i64 degree = groups_[group].degree;
-    if (group == GroupKind::edp && ranks < degree) {  // its shards, or its replicas
-        const Axis own = outer ? Axis::dp_replicate : Axis::dp_shard;
-        const Factor f = mesh_.expert[own];
-        factors.push_back(f);
-        first = rank_ - expert_coordinates(mesh_, rank_)[own] * f.stride;
-    } else if (group == GroupKind::cp && ranks < degree) {  // inner: neighbours; outer: one of each of these
+    if (group == GroupKind::cp && ranks < degree) {  // inner: neighbours; outer: one of each of these
         const Factor f = mesh_.dense[Axis::cp];
         const i64 at = dense_coordinates(mesh_, rank_)[Axis::cp], step = outer ? degree / ranks : 1;
         factors.push_back({ranks, f.stride * step});
@@ -704,8 +699,7 @@ std::vector<std::int64_t> LayerTape::members(GroupKind group, i64 ranks, bool ou
 void LayerTape::set_call(LayerStep& s, GroupKind group, i64 ranks, double message, double calls) const {
     s.group = group;
     s.group_size = ranks;
-    const bool outer = s.op == LayerOp::ring_send || (group == GroupKind::edp && s.op == LayerOp::all_reduce);
-    s.ranks = members(group, ranks, outer);
+    s.ranks = members(group, ranks, s.op == LayerOp::ring_send);
     s.message_bytes = message;
     s.calls = calls;
     s.sent_bytes = calls * sent_bytes(collective_of(s.op), ranks, message);

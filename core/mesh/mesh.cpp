@@ -93,6 +93,8 @@ constexpr std::array<KindAxes, kGroupKindCount> kKinds{{
     {"etp", true, bit(Axis::tp)},
     {"ep", true, bit(Axis::ep)},
     {"edp", true, kBothDp},
+    {"edp_shard", true, bit(Axis::dp_shard)},
+    {"edp_replicate", true, bit(Axis::dp_replicate)},
     {"etp_ep", true, bit(Axis::tp) | bit(Axis::ep)},
 }};
 const KindAxes& axes_of(GroupKind kind) {
@@ -150,9 +152,13 @@ void for_each_factor(const Mesh& mesh, const EnumArray<Axis, Factor>& factors, s
     }
 }
 
-// Returns the axes of a kind without weight shards: none where it is of these, and the mesh has none.
-unsigned axes_without_shards(const Mesh& mesh, const KindAxes& kind) {
-    return kind.shards == WeightShards::out && mesh.weight_shards == 1 ? 0 : kind.axes;
+constexpr bool is_part_of_edp(const KindAxes& kind) {
+    return kind.expert && (kind.axes == bit(Axis::dp_shard) || kind.axes == bit(Axis::dp_replicate));
+}
+
+// Returns the axes of a kind without weight shards: none where the mesh has no groups of it.
+unsigned axes_without_shards(const Mesh& mesh, GroupKind kind) {
+    return has_kind(mesh, kind) ? axes_of(kind).axes : 0;
 }
 
 // Re-folds the ranks for the experts. Returns false where the world does not divide or the pipelines differ.
@@ -190,6 +196,16 @@ bool is_expert(GroupKind kind) {
 }
 bool is_of_weight_shards(GroupKind kind) {
     return axes_of(kind).shards != WeightShards::follow;
+}
+bool is_part_of_edp(GroupKind kind) {
+    return is_part_of_edp(axes_of(kind));
+}
+bool has_kind(const Mesh& mesh, GroupKind kind) {
+    if (is_of_weight_shards(kind)) return mesh.weight_shards > 1;
+    if (!is_expert(kind)) return true;
+    return mesh.has_experts
+           && (!is_part_of_edp(kind)
+               || (mesh.expert[Axis::dp_shard].size > 1 && mesh.expert[Axis::dp_replicate].size > 1));
 }
 bool is_data_parallel(GroupKind kind) {
     return (axes_of(kind).axes & kBothDp) != 0 || is_of_weight_shards(kind);
@@ -229,7 +245,7 @@ Mesh build_mesh(const Plan& plan) {
 
 Split split_factors(const Mesh& mesh, GroupKind kind) {
     const KindAxes& k = axes_of(kind);
-    const unsigned axes = axes_without_shards(mesh, k);
+    const unsigned axes = axes_without_shards(mesh, kind);
     const std::int64_t apart = k.shards == WeightShards::follow ? 1 : mesh.weight_shards;
     Split s;
     for_each_factor(mesh, factors_of(mesh, kind), apart, [&](Axis a, const Factor& f, bool shards) {
@@ -253,7 +269,7 @@ EnumArray<GroupKind, unsigned> axes_in_force(const Mesh& mesh) {
     EnumArray<GroupKind, unsigned> out;
     for (std::size_t i = 0; i < out.size(); ++i) {
         const KindAxes& k = kKinds[i];
-        const unsigned axes = axes_without_shards(mesh, k);
+        const unsigned axes = axes_without_shards(mesh, static_cast<GroupKind>(i));
         const unsigned shards = k.shards == WeightShards::follow ? axes & kBothDp
                                 : k.shards == WeightShards::in   ? kBothDp
                                                                  : 0;

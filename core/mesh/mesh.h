@@ -37,7 +37,10 @@ struct Factor {
 
 // These are all groups of interest. The first five are the dense mesh's own axes, then come its combinations,
 // those that weight shards make (only where a plan has them), then the expert mesh's, which re-folds the same
-// ranks (only for MoE models).
+// ranks (only for MoE models). edp_shard and edp_replicate are the two parts of edp, and exist only where
+// both have more than one rank: elsewhere edp itself is the one that there is. Megatron calls them the intra
+// and the inter partial expert data parallel group (parallel_state.py, num_distributed_optimizer_instances),
+// torchtitan efsdp and dp_replicate of its sparse mesh (parallel_dims.py).
 enum class GroupKind : std::uint8_t {
     tp,
     cp,
@@ -55,14 +58,18 @@ enum class GroupKind : std::uint8_t {
     etp,
     ep,
     edp,
+    edp_shard,
+    edp_replicate,
     etp_ep
 };
-inline constexpr int kGroupKindCount = 17;
+inline constexpr int kGroupKindCount = 19;
 template <>
 inline constexpr std::size_t kEnumCount<GroupKind> = kGroupKindCount;
 [[nodiscard]] std::string_view name_of(GroupKind kind);
 [[nodiscard]] bool is_expert(GroupKind kind);
 [[nodiscard]] bool is_of_weight_shards(GroupKind kind);
+// Returns true for edp_shard and edp_replicate.
+[[nodiscard]] bool is_part_of_edp(GroupKind kind);
 // Returns true if replicas of the data talk in these groups: gradients and parameters of a step move over
 // them.
 [[nodiscard]] bool is_data_parallel(GroupKind kind);
@@ -99,8 +106,12 @@ struct Mesh {
     return mesh.has_experts && axis == Axis::ep ? mesh.expert[axis].size : mesh.dense[axis].size;
 }
 
-// Holds the factors of a group kind with size > 1, in ascending stride, at most 4. It is empty for the expert
-// kinds of a mesh without experts.
+// Returns true if the mesh has groups of this kind: those of experts, of weight shards and the parts of edp
+// are not in every mesh.
+[[nodiscard]] bool has_kind(const Mesh& mesh, GroupKind kind);
+
+// Holds the factors of a group kind with size > 1, in ascending stride, at most 4. It is empty for a kind
+// that the mesh does not have.
 struct GroupFactors {
     std::array<Factor, 4> factor{};
     int count = 0;

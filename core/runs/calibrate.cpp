@@ -230,6 +230,11 @@ MeasuredRun run_of_log(const runs::RunFile& log, std::string_view text, const st
             ErrorKind::invalid, path, "",
             "has no step times: \"elapsed time per iteration (ms): ...\" of Megatron, \"tps: ...\" of "
             "torchtitan or \"CurrSamplesPerSec=...\" of DeepSpeed");
+    if (log.warm_up)
+        throw Error(
+            ErrorKind::invalid, path, "",
+            "has only the first step, which warms up: constants cannot be fitted to it. Give a log of "
+            "more steps.");
     MeasuredRun run;
     run.id = path;
     if (plan) {

@@ -216,16 +216,13 @@ class KinetoReader {
                    && (same(e.category, "user_annotation") || same(e.category, "operator"))) {
             time_.add_mark(e.begin_us, e.length_us);
         } else {
-            ++other_;
+            note_other(e);
         }
         if (time_.size() > kMostGpuEvents) refuse("more than 12 million events of a GPU");
     }
 
     void finish(const ChromeTrace& trace, const PartOfGroup& part_of) {
-        if (!time_.has_events())
-            refuse(other_ > 0 ? "a CPU trace: it has no kernels of a GPU (profile with "
-                                "ProfilerActivity.CUDA)"
-                              : "it has no events of a GPU");
+        if (!time_.has_events()) refuse(words_without_kernels());
         out_.rank = trace.job.rank, out_.world = trace.job.world;
         for (RunGroup& g : out_.groups) complete(g, trace.job);
         std::vector<RunPart> parts;
@@ -249,6 +246,47 @@ class KinetoReader {
     }
 
   private:
+    // Keeps what the trace is of where it turns out to have no kernels.
+    void note_other(const ChromeEvent& e) {
+        if (e.phase == 'M') {
+            // torch_npu names its device "Ascend Hardware", XLA's profiler "/device:TPU:0" or
+            // "/device:GPU:0".
+            const std::string_view name = same(e.name, "process_name") ? e.text("name") : std::string_view();
+            if (device_.empty() && (is_accelerator(name) || holds(name, "/device:"))) device_ = shown(name);
+            return;
+        }
+        if (device_.empty() && is_accelerator(e.category)) device_ = shown(e.category);
+        constexpr std::array<std::string_view, 8> kCpu{"cpu_op",      "operator",         "user_annotation",
+                                                       "overhead",    "python_function",  "cuda_runtime",
+                                                       "cuda_driver", "cpu_instant_event"};
+        if (std::any_of(kCpu.begin(), kCpu.end(), [&](std::string_view c) { return same(e.category, c); }))
+            ++cpu_;
+        else if (other_++ == 0)
+            other_category_ = shown(e.category);
+    }
+    // Names of devices, and categories that Kineto gives events of accelerators that are no GPUs
+    // (libkineto/include/ActivityType.h).
+    static bool is_accelerator(std::string_view name) {
+        constexpr std::array<std::string_view, 9> kWords{"ascend", "npu ",  "npu:",         "tpu",   "hpu_",
+                                                         "mtia_",  "glow_", "privateuse1_", "neuron"};
+        return holds_one(name, kWords);
+    }
+    static std::string shown(std::string_view name) {
+        constexpr std::size_t kMostShown = 40;
+        return std::string(name.substr(0, kMostShown));
+    }
+    [[nodiscard]] std::string words_without_kernels() const {
+        if (is_accelerator(device_))
+            return "a trace of an accelerator that is no GPU (\"" + device_
+                   + "\"): only the kernels of GPUs are read";
+        if (!device_.empty())
+            return "a trace of XLA's profiler (\"" + device_ + "\"): only those of PyTorch's are read";
+        if (cpu_ > 0) return "a CPU trace: it has no kernels of a GPU (profile with ProfilerActivity.CUDA)";
+        if (other_ == 0) return "it has no events of a GPU";
+        return "it has no kernels of a GPU and no operations of PyTorch: its events are of "
+               + (other_category_.empty() ? "no category" : "the category \"" + other_category_ + "\"");
+    }
+
     // Finds the calls to which a kernel belongs: group, collective, bytes.
     int calls_of(const ChromeEvent& e) {
         const int group = group_of(e, e.text("Process Group Name"), e.text("Process Group Description"),
@@ -307,7 +345,8 @@ class KinetoReader {
     GpuTime time_;
     std::map<std::tuple<int, std::string, double>, int> call_numbers_;
     std::unordered_map<std::string, int> group_numbers_;
-    std::size_t other_ = 0;
+    std::size_t cpu_ = 0, other_ = 0;  // events of PyTorch on the CPU; all other ones that are not read
+    std::string device_, other_category_;
     std::optional<std::int64_t> gpu_;  // the process of its kernels
 };
 

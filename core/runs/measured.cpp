@@ -509,8 +509,11 @@ std::string summary_of(const Measured& m) {
                             " sequences a second; the plan (--plan) says how many a step has.");
         return m.collectives.empty() ? "" : "The files say how long collectives take, and no step.";
     }
-    std::string out = sentence("A step takes ", time_text(*m.measured_s));
+    const bool warm_up = std::ranges::any_of(m.files, &RunFile::warm_up);
+    std::string out = sentence(warm_up ? "The first step, which warms up, takes " : "A step takes ",
+                               time_text(*m.measured_s));
     if (!m.predicted_s) return out + ".";
+    if (warm_up) return out + sentence("; predicted for those behind it: ", time_text(*m.predicted_s), ".");
     const double off = *m.measured_s - *m.predicted_s;
     out += sentence(", predicted ", time_text(*m.predicted_s), ": ", signed_time(off), " (",
                     percent_text(std::abs(off) / *m.predicted_s), ").");

@@ -403,6 +403,7 @@ class LogReader {
     void line(std::string_view line) {
         if (const double ms = figure_behind(line, "elapsed time per iteration (ms):"); ms > 0) {
             keep(steps_ms_, ms);
+            number_ = static_cast<std::int64_t>(figure_behind(line, "iteration "));
             blocks_ = 0, open_ = false;
             if (const double batch = figure_behind(line, "global batch size:"); batch > 0 && batch < 1e9)
                 out_.global_batch = static_cast<std::int64_t>(batch);
@@ -414,7 +415,8 @@ class LogReader {
             open_ = timer_line(line);
         } else if (steps_ms_.empty() && line.find("tps:") != std::string_view::npos) {
             if (const double rate = figure_behind(without_colours(line), "tps:"); rate > 0)
-                keep(rates_, rate);
+                keep(rates_, rate),
+                    number_ = static_cast<std::int64_t>(figure_behind(without_colours(line), "step:"));
         } else if (line.find("SamplesPerSec=") != std::string_view::npos) {
             deepspeed(line);
         }
@@ -437,10 +439,17 @@ class LogReader {
             out_.steps = rates_.size();
             out_.tokens_per_s_per_gpu = middle_of(std::move(rates_));
         }
-        if (out_.steps == 1)
-            out_.warnings.emplace_back(
-                "The log has one step, its first: it compiles, allocates and connects, and "
-                "takes longer than those behind it.");
+        if (out_.steps == 1) {
+            // A line of a later step may be the mean of all that lie before it (Megatron's --log-interval).
+            out_.warm_up = number_ == 1;
+            out_.warnings.push_back(
+                out_.warm_up ? "The log has one step, its first: it compiles, allocates and connects, and "
+                               "takes longer than those behind it."
+                             : sentence("The log has one figure", number_ > 1 ? ", of step " : "",
+                                        number_ > 1 ? std::to_string(number_) : "",
+                                        ". If the first step is in it, it is too long: that one compiles, "
+                                        "allocates and connects."));
+        }
         return std::move(out_);
     }
 
@@ -521,8 +530,9 @@ class LogReader {
     RunFile out_;
     std::vector<double> steps_ms_, rates_, samples_;
     EnumArray<Timer, std::vector<double>> timers_;
-    int blocks_ = 0;     // of timers since the last iteration
-    bool open_ = false;  // lines are timers of that iteration
+    std::int64_t number_ = 0;  // of the last step; 0: the line does not say it
+    int blocks_ = 0;           // of timers since the last iteration
+    bool open_ = false;        // lines are timers of that iteration
     std::optional<Timer> of_ranks_;
     bool fresh_ = false;  // no rank's time is noted yet
 };

@@ -138,7 +138,8 @@ struct RunFile {
     RunFileKind kind = RunFileKind::kineto;
     std::int64_t rank = -1, world = -1;  // -1: not known
     std::size_t steps = 0;
-    double step_s = 0;                // 0: not known
+    bool warm_up = false;  // its only step is the first of the job: it compiles, allocates and connects
+    double step_s = 0;     // 0: not known
     double tokens_per_s_per_gpu = 0;  // 0: the file has seconds instead
     double samples_per_s = 0;         // sequences of the whole job; 0: the file has another figure
     double peak_bytes = 0;            // most that a rank allocated (torch's allocator); 0: it does not say

@@ -480,8 +480,8 @@ std::optional<RunPart> part_in_mesh(const Mesh& mesh, const RunGroup& group) {
          {GroupKind::tp, GroupKind::cp, GroupKind::pp, GroupKind::ep, GroupKind::dp_shard,
           GroupKind::dp_replicate, GroupKind::dp, GroupKind::dp_cp, GroupKind::fsdp, GroupKind::gtp_remat,
           GroupKind::dp_without_gtp_remat, GroupKind::dp_cp_without_gtp_remat, GroupKind::etp, GroupKind::edp,
-          GroupKind::etp_ep}) {
-        if (is_expert(k) && !mesh.has_experts) continue;
+          GroupKind::edp_shard, GroupKind::edp_replicate, GroupKind::etp_ep}) {
+        if (!has_kind(mesh, k)) continue;
         if (group.ranks.size() < 2 || group.ranks.front() >= mesh.world) continue;
         const std::vector<std::int64_t> members = group_members(mesh, k, group.ranks.front());
         // Only the first ranks of a long group may be known.

@@ -33,11 +33,12 @@ NestKind kind_of(Axis axis, const Nest& nest, bool inner_dp) {
     return fold == Fold::experts ? NestKind::etp : NestKind::tp;
 }
 
-GroupKind group_of(Axis axis, Fold fold) {
-    if (fold == Fold::experts && (axis == Axis::dp_replicate || axis == Axis::dp_shard))
-        return GroupKind::edp;
-    if (fold == Fold::experts && axis == Axis::tp) return GroupKind::etp;
-    return group_of(axis);
+GroupKind group_of(Axis axis, const Nest& nest) {
+    if (nest.fold != Fold::experts) return group_of(axis);
+    if (axis == Axis::tp) return GroupKind::etp;
+    if (axis != Axis::dp_replicate && axis != Axis::dp_shard) return group_of(axis);
+    if (!has_kind(nest.mesh, GroupKind::edp_shard)) return GroupKind::edp;
+    return axis == Axis::dp_shard ? GroupKind::edp_shard : GroupKind::edp_replicate;
 }
 
 void lay_levels(Nest& nest) {
@@ -46,8 +47,7 @@ void lay_levels(Nest& nest) {
     for (const Axis axis : {Axis::dp_replicate, Axis::dp_shard, Axis::pp, Axis::ep, Axis::cp, Axis::tp}) {
         const Factor f = factors[axis];
         if (f.size <= 1) continue;
-        nest.levels.push_back(
-            {kind_of(axis, nest, inner), axis, group_of(axis, nest.fold), f.size, 1, f.stride});
+        nest.levels.push_back({kind_of(axis, nest, inner), axis, group_of(axis, nest), f.size, 1, f.stride});
         inner = axis == Axis::dp_replicate;
     }
     std::ranges::sort(nest.levels, std::greater(), &NestLevel::stride);

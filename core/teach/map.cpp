@@ -83,7 +83,7 @@ void add_traffic(const Builder& b, MapRow& row) {
         row.tier = std::max(row.tier, o.tier);
         row.sent_by_tier[std::clamp(o.tier, 0, kMaxTiers - 1)] += o.sent_bytes_per_rank;
         calls.add(o);
-        if (o.unit == Unit::step && o.scope == Scope::layer && o.group != GroupKind::edp) sharded += 1;
+        if (o.unit == Unit::step && o.scope == Scope::layer && !is_expert(o.group)) sharded += 1;
     }
     for (std::size_t i = 0; i < bytes.size(); ++i)
         if (bytes[i] > row.sent_bytes * kLittle) row.collectives.push_back(static_cast<Collective>(i));
@@ -460,7 +460,8 @@ std::vector<Comparison> pipeline_or_sharding(const Plan& p, const Evaluation& e)
     const bool piped = pp > 1, gathers = gathers_weights(p, e);
     const double wire_pp = sent(e, [](const Operation& o) { return o.group == GroupKind::pp; });
     const double wire_z = sent(e, [](const Operation& o) {
-        return o.group == GroupKind::dp_shard || o.group == GroupKind::fsdp || o.group == GroupKind::edp;
+        return o.group == GroupKind::dp_shard || o.group == GroupKind::fsdp || o.group == GroupKind::edp
+               || o.group == GroupKind::edp_shard;
     });
     std::vector<Comparison> out;
     out.push_back({"a GPU stores",

@@ -16,8 +16,9 @@ using nlohmann::json;
 
 namespace {
 
-const std::set<GroupKind> kDataParallel{GroupKind::dp,   GroupKind::dp_shard, GroupKind::dp_replicate,
-                                        GroupKind::fsdp, GroupKind::dp_cp,    GroupKind::edp};
+const std::set<GroupKind> kDataParallel{
+    GroupKind::dp,    GroupKind::dp_shard, GroupKind::dp_replicate, GroupKind::fsdp,
+    GroupKind::dp_cp, GroupKind::edp,      GroupKind::edp_shard,    GroupKind::edp_replicate};
 
 Comm comm_of(const Plan& plan) {
     const Mesh mesh = build_mesh(plan);
@@ -185,6 +186,42 @@ TEST_CASE("routed experts' gradients reduce over expert data parallelism, the re
     p.layout.dp_shard = 8;
     p.cluster = shipped_cluster("h100-sxm-ib", 8);
     CHECK(sent(comm_of(p), GroupKind::edp) == 0);
+}
+
+TEST_CASE("under HSDP experts are gathered over their shards, near, and summed over their copies, far") {
+    Plan p = small_plan(16);
+    p.model = golden_model("mixtral-8x7b");
+    Layout& l = p.layout;
+    l.tp = l.cp = l.pp = 1, l.ep = 4, l.etp = 1, l.dp_shard = 8, l.dp_replicate = 2, l.zero = 3;
+    l.order = {Axis::tp, Axis::cp, Axis::ep, Axis::dp_shard, Axis::dp_replicate, Axis::pp};
+    p.cluster = shipped_cluster("h100-sxm-ib", 16);
+    p.training.global_batch = 16;  // one micro-batch on each rank
+    const Comm comm = comm_of(p);
+    CHECK(sent(comm, GroupKind::edp) == 0);
+    // Ranks 0 and 4 of a node of 8 share 2 of 8 experts, 3 x 4096 x 14336 numbers each; rank 8 has a copy.
+    const double held = 32.0 * 2 * 3 * 4096 * 14336;
+    int gathers = 0, sums = 0;
+    for (const Operation& o : comm.operations) {
+        if (!is_expert(o.group) || !is_data_parallel(o.group)) continue;
+        CHECK(o.group_size == 2);
+        const bool sum = o.collective == Collective::all_reduce;
+        CHECK(o.group == (sum ? GroupKind::edp_replicate : GroupKind::edp_shard));
+        CHECK(o.tier == (sum ? 1 : 0));
+        if (o.collective == Collective::all_gather) {
+            CHECK(o.sent_bytes_per_rank == near(held / 2 * 2, 1e-9));
+            ++gathers;
+        }
+        // An all-reduce of n numbers over two ranks sends n numbers: here of the half that each keeps.
+        if (sum) CHECK(o.sent_bytes_per_rank == near(held / 2 * 4, 1e-9));
+        sums += sum;
+    }
+    CHECK(gathers == 2);
+    CHECK(sums == 1);
+    l.dp_replicate = 1, l.dp_shard = 16;
+    CHECK(sent(comm_of(p), GroupKind::edp) > 0);
+    CHECK(sent(comm_of(p), GroupKind::edp_shard) == 0);
+    l.zero = 0, l.dp_replicate = 2, l.dp_shard = 8;  // without ZeRO both parts are one group of copies
+    CHECK(sent(comm_of(p), GroupKind::edp) == near(2 * 3.0 / 4 * held * 4, 1e-9));
 }
 
 TEST_CASE("experts cut by etp gather and scatter their tokens, uncut ones do not") {

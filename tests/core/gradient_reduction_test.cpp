@@ -50,7 +50,8 @@ Plan plan_of(const json& c, json layout, const json& changes = json::object()) {
 }
 
 bool on_axis(GroupKind group, const std::string& axis) {
-    static const std::set<std::string_view> data{"dp", "dp_shard", "dp_replicate", "fsdp", "dp_cp", "edp"};
+    static const std::set<std::string_view> data{"dp",    "dp_shard", "dp_replicate", "fsdp",
+                                                 "dp_cp", "edp",      "edp_shard",    "edp_replicate"};
     return axis == "dp" ? data.contains(name_of(group)) : name_of(group) == axis;
 }
 

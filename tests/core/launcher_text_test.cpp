@@ -227,6 +227,22 @@ TEST_CASE("accelerate over Megatron-LM is a layout") {
     CHECK(made.plan->training.recompute.kind == Recompute::selective);
 }
 
+// Megatron-LM, tools/run_text_generation_server.py and tasks/main.py take the flags of a training.
+TEST_CASE("a program that serves or evaluates a model trains none, and it is said") {
+    const std::string flags = " --tensor-model-parallel-size 4 --num-layers 32 --hidden-size 4096 "
+                              "--num-attention-heads 32 --seq-length 4096 --max-position-embeddings 4096 "
+                              "--micro-batch-size 1 --vocab-size 32000 --bf16\n";
+    const std::string start = "torchrun --nproc_per_node 8 ";
+    const Import server = import_text(start + "tools/run_text_generation_server.py" + flags);
+    REQUIRE(problem_called(server, "no-training"));
+    CHECK(problem_called(server, "no-training")->message.find("serves a model") != std::string::npos);
+    CHECK(problem_called(import_text(start + "tasks/main.py --task WIKITEXT103" + flags), "no-training"));
+    CHECK(problem_called(import_text(start + "examples/inference/gpt/gpt_static_inference.py" + flags),
+                         "no-training"));
+    CHECK_FALSE(problem_called(import_text(start + "pretrain_gpt.py" + flags), "no-training"));
+    CHECK_FALSE(problem_called(import_text(start + "main.py" + flags), "no-training"));
+}
+
 TEST_CASE("another tool is refused by its name, with the nearest") {
     try {
         (void)import_text("from xtuner.v1.train import Trainer\nconfig = 1\n");

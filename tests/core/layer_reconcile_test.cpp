@@ -171,7 +171,7 @@ TEST_CASE("a layer's weights are gathered and its gradients reduced as communica
             const HeldLayer& held = e.comm.held.of(t);
             for (const LayerStep& s : list.steps) {
                 if (s.block != LayerBlock::weights || !is_collective(s.op)) continue;
-                const bool experts = s.group == GroupKind::edp;
+                const bool experts = is_expert(s.group);
                 const double numbers = experts ? held.experts.all() : held.dense.all();
                 const bool row = std::ranges::any_of(e.comm.operations, [&](const Operation& o) {
                     return o.group == s.group && o.collective == collective_of(s.op)

@@ -299,7 +299,7 @@ TEST_CASE("a layer's gradients and parameters move as often as the step's, over 
                 CAPTURE(round);
                 REQUIRE(o != e.comm.operations.end());
                 CHECK((o->each != GradientReduction::micro_batch) == s.per_step);
-                ++seen, of_experts += s.group == GroupKind::edp;
+                ++seen, of_experts += is_expert(s.group);
             }
     }
     CHECK(seen > 300);

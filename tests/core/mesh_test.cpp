@@ -322,6 +322,54 @@ TEST_CASE("edp keeps its replicas where dp_replicate stands, as torchtitan's efs
     CHECK(mesh.expert[static_cast<int>(Axis::dp_shard)].size == 8 * 2 * 2 / 4);  // dp_shard * cp * tp / ep
 }
 
+// By definition: two ranks are of one edp_shard group where they differ in nothing of the experts' mesh but
+// the place among the shards, and of one edp_replicate group where they differ in the replica. The
+// coordinates are counted here by walking over all ranks in the order of the axes.
+TEST_CASE("edp_shard and edp_replicate are edp's two parts, and are there only where it has both") {
+    std::mt19937 rng(18);
+    int split = 0;
+    for (int round = 0; round < 400; ++round) {
+        const Plan p = random_mesh_plan(rng);
+        const Mesh mesh = build_mesh(p);
+        const auto degree = [&](GroupKind k) { return summarize(mesh, p.cluster, k).degree; };
+        if (!mesh.has_experts) {
+            CHECK(!has_kind(mesh, GroupKind::edp_shard));
+            continue;
+        }
+        const Layout& l = p.layout;
+        const std::int64_t edp = mesh.world / (l.pp * l.ep * l.etp.value());
+        const std::int64_t copies = std::gcd(*l.dp_replicate, edp), shards = edp / copies;
+        const bool both = copies > 1 && shards > 1;
+        CHECK(has_kind(mesh, GroupKind::edp_shard) == both);
+        CHECK(has_kind(mesh, GroupKind::edp_replicate) == both);
+        CHECK(degree(GroupKind::edp_shard) == (both ? shards : 1));
+        CHECK(degree(GroupKind::edp_replicate) == (both ? copies : 1));
+        CHECK(degree(GroupKind::edp) == edp);
+        if (!both) continue;
+        ++split;
+        const std::map<Axis, std::int64_t> size{
+            {Axis::tp, l.etp.value()},    {Axis::cp, 1},   {Axis::ep, l.ep}, {Axis::dp_shard, shards},
+            {Axis::dp_replicate, copies}, {Axis::pp, l.pp}};
+        std::map<Axis, std::int64_t> at;
+        std::map<std::map<Axis, std::int64_t>, std::vector<std::int64_t>> by_shard, by_copy;
+        for (std::int64_t rank = 0; rank < mesh.world; ++rank) {
+            std::int64_t left = rank;
+            for (const Axis a : mesh.order) at[a] = left % size.at(a), left /= size.at(a);
+            auto others = at;
+            others[Axis::dp_shard] = 0;
+            by_shard[others].push_back(rank);
+            others = at;
+            others[Axis::dp_replicate] = 0;
+            by_copy[others].push_back(rank);
+        }
+        for (const auto& entry : by_shard)
+            REQUIRE(group_members(mesh, GroupKind::edp_shard, entry.second.front()) == entry.second);
+        for (const auto& entry : by_copy)
+            REQUIRE(group_members(mesh, GroupKind::edp_replicate, entry.second.back()) == entry.second);
+    }
+    CHECK(split > 30);
+}
+
 TEST_CASE("a rank's place and a tier's name are those of the cluster") {
     Cluster c;
     c.tiers = {{"NVLink", LinkKind::nvlink, 8, 450e9, 1e-6, 1},

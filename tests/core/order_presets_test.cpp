@@ -125,7 +125,46 @@ TEST_CASE("torchtitan: dense pp, dp_replicate, dp_shard, cp, tp; sparse pp, dp_r
     const Reshaped sparse{{{"pp", 2}, {"dp_replicate", 2}, {"efsdp", 4 * 3 * 2 / 6}, {"ep", 6}}};
     CHECK(ours(m, GroupKind::ep) == sparse.groups({"ep"}));
     CHECK(ours(m, GroupKind::edp) == sparse.groups({"efsdp", "dp_replicate"}));
+    CHECK(ours(m, GroupKind::edp_shard) == sparse.groups({"efsdp"}));
+    CHECK(ours(m, GroupKind::edp_replicate) == sparse.groups({"dp_replicate"}));
     CHECK(ours(m, GroupKind::pp) == sparse.groups({"pp"}));
+}
+
+// Megatron-LM parallel_state.py: each expert data parallel group is cut into as many runs of neighbours as
+// the distributed optimizer has instances (intra partial); the n-th members of all runs are a group (inter
+// partial).
+TEST_CASE("Megatron: instances of the distributed optimizer cut the experts' data parallelism into runs") {
+    for (const std::int64_t etp : {1, 2})
+        for (const std::int64_t ep : {2, 4})
+            for (const std::int64_t pp : {1, 2})
+                for (const std::int64_t instances : {2, 4}) {
+                    Plan p;
+                    p.model.moe = Moe{};
+                    p.layout.order = preset("Megatron").order;
+                    p.layout.tp = 2, p.layout.cp = 2, p.layout.pp = pp;
+                    p.layout.dp_shard = 16 / instances, p.layout.dp_replicate = instances;
+                    p.layout.etp = etp, p.layout.ep = ep;
+                    const Mesh m = build_mesh(p);
+                    REQUIRE(m.has_experts);
+                    // The ranks are outermost first pp, edp, ep, etp.
+                    const std::int64_t edp = 2 * 2 * 16 / (etp * ep), run = edp / instances;
+                    const Reshaped whole{{{"pp", pp}, {"edp", edp}, {"ep", ep}, {"etp", etp}}};
+                    std::vector<std::vector<std::int64_t>> intra, inter;
+                    for (const std::vector<std::int64_t>& group : whole.groups({"edp"})) {
+                        for (std::int64_t i = 0; i < instances; ++i)
+                            intra.emplace_back(group.begin() + i * run, group.begin() + (i + 1) * run);
+                        for (std::int64_t i = 0; i < run; ++i) {
+                            std::vector<std::int64_t>& copies = inter.emplace_back();
+                            for (std::int64_t k = 0; k < instances; ++k)
+                                copies.push_back(group[static_cast<std::size_t>(k * run + i)]);
+                        }
+                    }
+                    std::sort(intra.begin(), intra.end());
+                    std::sort(inter.begin(), inter.end());
+                    CHECK(ours(m, GroupKind::edp) == whole.groups({"edp"}));
+                    CHECK(ours(m, GroupKind::edp_shard) == intra);
+                    CHECK(ours(m, GroupKind::edp_replicate) == inter);
+                }
 }
 
 TEST_CASE("accelerate: dp_replicate, dp_shard, cp, tp") {

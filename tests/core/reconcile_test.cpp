@@ -156,9 +156,10 @@ Held reduced_by_calls(const Plan& p, const Comm& comm) {
     const Collective c = p.layout.zero == 0 ? Collective::all_reduce : Collective::reduce_scatter;
     const double once = state_rounds(p).reductions.times;
     for (const Operation& o : comm.operations) {
-        if (o.collective != c || (!is_shard_group(o.group) && o.group != GroupKind::edp)) continue;
+        const bool experts = o.group == GroupKind::edp || o.group == GroupKind::edp_shard;
+        if (o.collective != c || (!is_shard_group(o.group) && !experts)) continue;
         const double numbers = o.count_per_step / once * o.message_bytes / bytes_of(p.training.gradients);
-        (o.group == GroupKind::edp ? sum.experts : sum.dense) += numbers;
+        (experts ? sum.experts : sum.dense) += numbers;
     }
     return sum;
 }

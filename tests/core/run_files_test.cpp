@@ -301,8 +301,46 @@ TEST_CASE("two ranks' traces of a group: the shortest time of each call is the t
     CHECK(r.last_share == 1);
 }
 
+TEST_CASE("a log of one figure says whether it is the first step's, which warms up") {
+    const auto line = [](const std::string& number) {
+        return " [2025-03-01 10:00:00] iteration " + number
+               + " | consumed samples: 256 | elapsed time per iteration (ms): 20300.1 | global batch size: "
+                 "64 |\n";
+    };
+    const RunFile first = read_text(line("       1/     100"));
+    CHECK(first.warm_up);
+    CHECK(has(measure({first}, nullptr, presets()).summary, "The first step, which warms up, takes 20.3 s"));
+    const RunFile later = read_text(line("     500/    1000"));
+    CHECK_FALSE(later.warm_up);
+    REQUIRE(later.warnings.size() == 1);
+    CHECK(has(later.warnings[0], "one figure, of step 500"));
+    CHECK(has(measure({later}, nullptr, presets()).summary, "A step takes 20.3 s"));
+    const RunFile two = read_text(line("       1/     100") + line("       2/     100"));
+    CHECK_FALSE(two.warm_up);
+    CHECK(two.warnings.empty());
+    const RunFile titan =
+        read_text("step:  1  loss: 12.25  memory:  9.84GiB(10.36%)  tps: 1,234  mfu: 5.0%\n");
+    CHECK(titan.warm_up);
+}
+
 TEST_CASE("what is no such file is refused by its name") {
     CHECK(has(refusal(trace_of(R"({"ph":"X","cat":"cpu_op","name":"mm","ts":1,"dur":2})")), "a CPU trace"));
+    // torch_npu writes times as texts, and its device as a process.
+    CHECK(has(
+        refusal(
+            R"([{"ph":"M","name":"process_name","pid":4,"args":{"name":"Ascend Hardware"}},)"
+            R"({"ph":"X","name":"MatMul","pid":4,"tid":3,"ts":"201","dur":2,"args":{"Task Type":"AI_CORE"}}])"),
+        "an accelerator that is no GPU (\"Ascend Hardware\")"));
+    CHECK(has(refusal(trace_of(R"({"ph":"M","name":"process_name","pid":3,"args":{"name":"/device:TPU:0"}},)"
+                               R"({"ph":"X","name":"fusion.1","pid":3,"tid":3,"ts":1,"dur":2})")),
+              "an accelerator that is no GPU (\"/device:TPU:0\")"));
+    CHECK(has(refusal(trace_of(R"({"ph":"M","name":"process_name","pid":3,"args":{"name":"/device:GPU:0"}},)"
+                               R"({"ph":"X","name":"fusion.1","pid":3,"tid":3,"ts":1,"dur":2})")),
+              "XLA's profiler"));
+    CHECK(has(refusal(trace_of(R"({"ph":"X","cat":"hpu_op","name":"mm","ts":1,"dur":2})")),
+              "no GPU (\"hpu_op\")"));
+    CHECK(has(refusal(trace_of(R"({"ph":"X","cat":"build","name":"cc","ts":1,"dur":2})")),
+              "the category \"build\""));
     CHECK(has(refusal(trace_of(kernel("a", 1, 2)
                                + R"(,{"ph":"X","cat":"kernel","name":"b","pid":1,"ts":3,"dur":2})")),
               "kernels of several GPUs"));

@@ -168,7 +168,9 @@ TEST_CASE("the axes of a mesh have marks that differ without colour") {
     using Kinds = std::vector<GroupKind>;
     for (const Kinds& mesh :
          {Kinds{GroupKind::tp, GroupKind::cp, GroupKind::dp_shard, GroupKind::dp_replicate, GroupKind::pp},
-          Kinds{GroupKind::etp, GroupKind::ep, GroupKind::edp, GroupKind::pp}})
+          Kinds{GroupKind::etp, GroupKind::ep, GroupKind::edp, GroupKind::pp},
+          Kinds{GroupKind::etp, GroupKind::ep, GroupKind::edp_shard, GroupKind::edp_replicate,
+                GroupKind::pp}})
         for (std::size_t i = 0; i < mesh.size(); ++i)
             for (std::size_t k = 0; k < i; ++k) CHECK(drawn(mesh[i]) != drawn(mesh[k]));
     CHECK(drawn(GroupKind::tp) == drawn(GroupKind::etp));  // no mesh has both

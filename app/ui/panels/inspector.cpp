@@ -505,7 +505,8 @@ std::vector<CardLine> rank_lines(const Plan& plan, const Evaluation& evaluation,
     if (const GroupFactors f = group_factors(mesh, GroupKind::gtp_remat); f.count > 0)
         lines.push_back({name_of(GroupKind::gtp_remat), place_in(f, rank)});
     if (mesh.has_experts)
-        for (const GroupKind kind : {GroupKind::ep, GroupKind::etp, GroupKind::edp})
+        for (const GroupKind kind :
+             {GroupKind::ep, GroupKind::etp, GroupKind::edp, GroupKind::edp_shard, GroupKind::edp_replicate})
             if (const GroupFactors f = group_factors(mesh, kind); f.count > 0)
                 lines.push_back({name_of(kind), place_in(f, rank)});
     const auto& memory = evaluation.memory.stage;

@@ -491,12 +491,13 @@ bool in_use(const Evaluation& e, GroupKind axis) {
 }
 
 std::vector<GroupKind> axes_in_use(const Evaluation& e) {
-    static constexpr std::array kAll{GroupKind::tp,           GroupKind::cp, GroupKind::dp_shard,
-                                     GroupKind::dp_replicate, GroupKind::pp, GroupKind::etp,
-                                     GroupKind::ep,           GroupKind::edp};
+    static constexpr std::array kAll{
+        GroupKind::tp,  GroupKind::cp, GroupKind::dp_shard,  GroupKind::dp_replicate,  GroupKind::pp,
+        GroupKind::etp, GroupKind::ep, GroupKind::edp_shard, GroupKind::edp_replicate, GroupKind::edp};
     std::vector<GroupKind> out;
     for (const GroupKind k : kAll)
-        if (in_use(e, k)) out.push_back(k);
+        if (in_use(e, k) && (k != GroupKind::edp || !has_kind(e.mesh, GroupKind::edp_shard)))
+            out.push_back(k);
     return out;
 }
 

@@ -22,13 +22,15 @@ Color color_of(const Theme& theme, GroupKind kind) {
     case GroupKind::mp: return axis(Axis::pp);
     case GroupKind::dp_shard:
     case GroupKind::fsdp:
-    case GroupKind::gtp_remat: return axis(Axis::dp_shard);
+    case GroupKind::gtp_remat:
+    case GroupKind::edp_shard: return axis(Axis::dp_shard);
     case GroupKind::dp_replicate:
     case GroupKind::dp:
     case GroupKind::dp_cp:
     case GroupKind::dp_without_gtp_remat:
     case GroupKind::dp_cp_without_gtp_remat:
-    case GroupKind::edp: return axis(Axis::dp_replicate);
+    case GroupKind::edp:
+    case GroupKind::edp_replicate: return axis(Axis::dp_replicate);
     case GroupKind::ep:
     case GroupKind::etp_ep: return axis(Axis::ep);
     case GroupKind::etp: return theme.etp;
@@ -104,7 +106,8 @@ void fill_axis(Canvas& canvas, const Theme& theme, Rect bar, GroupKind axis) {
     case GroupKind::ep:
     case GroupKind::etp_ep: return draw_falling_lines(canvas, bar, ink);
     case GroupKind::etp:
-    case GroupKind::edp: return canvas.pattern(bar, Pattern::cross_hatched, ink);
+    case GroupKind::edp:
+    case GroupKind::edp_replicate: return canvas.pattern(bar, Pattern::cross_hatched, ink);
     default: return canvas.pattern(bar, Pattern::hatched, ink);
     }
 }
@@ -125,11 +128,14 @@ void draw_axis_mark(Canvas& canvas, Vec2 at, float radius, GroupKind axis, Color
     case GroupKind::dp_cp:
     case GroupKind::dp_without_gtp_remat:
     case GroupKind::dp_cp_without_gtp_remat:
-    case GroupKind::edp: return polygon(Vec2{0, -1.4f}, Vec2{1.4f, 0}, Vec2{0, 1.4f}, Vec2{-1.4f, 0});
+    case GroupKind::edp:
+    case GroupKind::edp_replicate:
+        return polygon(Vec2{0, -1.4f}, Vec2{1.4f, 0}, Vec2{0, 1.4f}, Vec2{-1.4f, 0});
     case GroupKind::pp:
     case GroupKind::mp: return polygon(Vec2{0, -1.4f}, Vec2{1.4f, 1}, Vec2{-1.4f, 1});
     case GroupKind::cp:
     case GroupKind::tp_cp:
+    case GroupKind::edp_shard:  // no mesh has both: the experts' has no cp
         return canvas.frame(Rect{at.x, at.y, 0, 0}.inset(-radius - 0.5f), color, radius * 0.5f,
                             radius + 0.5f);
     case GroupKind::tp:

@@ -96,8 +96,9 @@ GroupSpread spread_of(const LayerTensor& t, const Group& g, Notation notation) {
                 return {GroupSpread::cut, c.parts, is_lying(t, i, notation),
                         std::string(dim_words(t.dims[i].name))};
     // Replicas have a micro-batch each, and so have the ranks that deal experts.
-    constexpr std::array kData{GroupKind::dp,   GroupKind::dp_shard, GroupKind::dp_replicate,
-                               GroupKind::fsdp, GroupKind::ep,       GroupKind::edp};
+    constexpr std::array kData{GroupKind::dp,        GroupKind::dp_shard,     GroupKind::dp_replicate,
+                               GroupKind::fsdp,      GroupKind::ep,           GroupKind::edp,
+                               GroupKind::edp_shard, GroupKind::edp_replicate};
     if (!t.weight && std::find(kData.begin(), kData.end(), g.axis) != kData.end())
         return {GroupSpread::own, g.size, false, ""};
     return {GroupSpread::copied, g.size, false, ""};

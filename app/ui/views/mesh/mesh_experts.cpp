@@ -472,8 +472,15 @@ void draw_rows(Ui& ui, Rect room, const Scene& scene, const Columns& columns, co
     Canvas& c = ui.canvas();
     const MeshAxes axes = axes_of(ui.theme(), scene.plan, scene.evaluation, true);
     const Painted ep = along(ui.theme(), axes, true);
-    const auto edp =
-        std::ranges::find_if(axes.span(), [](const MeshAxis& a) { return a.kind == GroupKind::edp; });
+    // Returns the axis along which the first ranks of two rows differ: edp, or the outer of its parts.
+    const auto between = [&](std::int64_t above, std::int64_t below) {
+        const MeshAxis* out = nullptr;
+        for (const MeshAxis& a : axes.span())
+            if (is_data_parallel(a.kind)
+                && a.place_of(f.first_rank + above * f.row) != a.place_of(f.first_rank + below * f.row))
+                out = &a;
+        return out;
+    };
     const std::int64_t nodes = f.row / f.domain;
     const ShownRows shown = shown_rows(f);
     float last = -1;
@@ -489,7 +496,7 @@ void draw_rows(Ui& ui, Rect room, const Scene& scene, const Columns& columns, co
         }
         Painted paint = ep;
         if (row > 0) paint.color = mix(ui.theme().window, ep.color, 0.5f);
-        if (last >= 0 && edp != axes.span().end())
+        if (const MeshAxis* edp = last >= 0 ? between(row - 1, row) : nullptr; edp != nullptr)
             for (std::int64_t n = 0; n < nodes; ++n) {
                 const float x = columns.at(n, y).center().x;
                 draw_link(c, ui.theme().window, std::array<Vec2, 2>{Vec2{x, last + kRanks + 1}, Vec2{x, y}},
@@ -614,7 +621,8 @@ std::vector<GroupKind> kinds_to_offer(const Scene& scene, bool experts) {
                                            GroupKind::dp_shard, GroupKind::dp_replicate,
                                            GroupKind::pp,       GroupKind::dp,
                                            GroupKind::dp_cp,    GroupKind::mp};
-    static constexpr GroupKind kExpert[] = {GroupKind::etp, GroupKind::ep, GroupKind::edp, GroupKind::pp,
+    static constexpr GroupKind kExpert[] = {GroupKind::etp,           GroupKind::ep,  GroupKind::edp_shard,
+                                            GroupKind::edp_replicate, GroupKind::edp, GroupKind::pp,
                                             GroupKind::etp_ep};
     static constexpr std::pair<GroupKind, GroupKind> kParts[] = {
         {GroupKind::dp, GroupKind::dp_shard},    {GroupKind::dp, GroupKind::dp_replicate},

@@ -25,8 +25,11 @@ constexpr GroupKind kDenseAxes[] = {GroupKind::tp, GroupKind::cp, GroupKind::dp_
 constexpr GroupKind kShardAxes[] = {GroupKind::tp, GroupKind::gtp_remat, GroupKind::cp,
                                     GroupKind::dp_without_gtp_remat, GroupKind::pp};
 constexpr GroupKind kExpertAxes[] = {GroupKind::etp, GroupKind::ep, GroupKind::edp, GroupKind::pp};
+constexpr GroupKind kExpertParts[] = {GroupKind::etp, GroupKind::ep, GroupKind::edp_shard,
+                                      GroupKind::edp_replicate, GroupKind::pp};
 
 std::span<const GroupKind> axis_kinds(const Mesh& mesh, bool expert) {
+    if (expert && has_kind(mesh, GroupKind::edp_shard)) return kExpertParts;
     if (expert) return kExpertAxes;
     return mesh.weight_shards > 1 ? std::span<const GroupKind>(kShardAxes) : kDenseAxes;
 }

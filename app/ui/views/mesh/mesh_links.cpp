@@ -602,11 +602,14 @@ std::string rank_tooltip(const Scene& scene, std::int64_t rank) {
         scene.selection.expert() ? expert_coordinates(mesh, rank) : dense_coordinates(mesh, rank);
     const auto& factors = scene.selection.expert() ? mesh.expert : mesh.dense;
     static constexpr std::string_view kDense[] = {"tp", "cp", "ep", "dp_shard", "dp_replicate", "pp"};
-    static constexpr std::string_view kExpert[] = {"etp", "cp", "ep", "edp", "edp outer", "pp"};
+    static constexpr std::string_view kExpert[] = {"etp", "cp", "ep", "edp", "edp", "pp"};
+    static constexpr std::string_view kParts[] = {"etp", "cp", "ep", "edp_shard", "edp_replicate", "pp"};
+    const std::span<const std::string_view> names = !scene.selection.expert()              ? kDense
+                                                    : has_kind(mesh, GroupKind::edp_shard) ? kParts
+                                                                                           : kExpert;
     for (std::size_t i = 0; i < factors.size(); ++i)
         if (factors[i].size > 1)
-            s += "\n" + std::string(scene.selection.expert() ? kExpert[i] : kDense[i]) + " "
-                 + thousands(at[i]) + " of " + thousands(factors[i].size);
+            s += "\n" + std::string(names[i]) + " " + thousands(at[i]) + " of " + thousands(factors[i].size);
     return s;
 }
 

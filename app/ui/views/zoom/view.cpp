@@ -359,7 +359,8 @@ void answer_heads(Ui& ui, Scene& scene, ZoomViewState& s) {
             const GroupKind group = s.nest->levels[k].group;
             scene.next_hover.group = group;
             names_axis(ui, group, head, action);
-            if (group != GroupKind::edp && group != GroupKind::etp) continue;  // its card says the rest
+            if (group != GroupKind::edp && group != GroupKind::etp && !is_part_of_edp(group))
+                continue;  // its card says the rest
         }
         ui.tooltip(taken_name(s, k) + "\n" + action);
     }
