@@ -5,6 +5,7 @@
 #include "app/ui/review/review.h"
 #include "core/advice/advice.h"
 #include "core/base/text.h"
+#include "core/decide/mends.h"
 #include "core/decide/search.h"
 #include "core/explain/verdict.h"
 #include "core/io/plan_json.h"
@@ -23,10 +24,30 @@
 namespace pentamesh::cli {
 namespace {
 
+// What would make a plan fit; without rows where it fits, or nothing does.
+Section mends_section(const Plan& plan, const Evaluation& e) {
+    Section s{
+        "What makes it fit?",
+        {},
+        {{{"change"}, {"memory", Shown::memory}, {"step", Shown::seconds}, {"fits"}, {"gives up"}}, {}}};
+    const std::vector<MemoryMend> mends = find_mends(plan, e);
+    for (const MemoryMend& m : mends)
+        s.table.rows.push_back(
+            {m.change, whole_cell(m.memory_bytes), m.step_s, std::string(name_of(m.fit)), m.gives_up});
+    if (!mends.empty())
+        s.lines.push_back("As it is: " + memory_text(e.memory.peak()) + " of " + memory_text(e.memory.hbm)
+                          + ", " + time_text(e.step->time_s)
+                          + " a step. Each row changes one kind of thing, by the change of that kind that "
+                            "costs least and fits.");
+    return s;
+}
+
 Document document_of(const Plan& plan, const Evaluation& e, bool explained) {
     Document document{title_of(plan), {{"", {asked_line(plan, e.microbatches)}, {}}}};
     if (!plan.notes.empty()) document.sections.front().lines.push_back(plan.notes);
     document.sections.push_back(problems_section(e));
+    if (Section mends = mends_section(plan, e); !mends.table.rows.empty())
+        document.sections.push_back(std::move(mends));
     document.sections.push_back(step_section(e));
     if (Section cost = cost_section(plan, e); !cost.table.rows.empty())
         document.sections.push_back(std::move(cost));
@@ -60,6 +81,24 @@ Json json_of_tried(const Plan& plan, const Evaluation& e) {
     return out;
 }
 
+// Lists what makes a plan fit that does not; `set` has the arguments of --set that make the change.
+Json json_of_mends(const Plan& plan, const Evaluation& e) {
+    Json out = Json::array();
+    for (const MemoryMend& m : find_mends(plan, e))
+        out.push_back({{"kind", name_of(m.kind)},
+                       {"change", m.change},
+                       {"set", sets_between(plan, m.plan)},
+                       {"step_before_s", e.step->time_s},
+                       {"step_s", m.step_s},
+                       {"memory_before_bytes", whole(e.memory.peak())},
+                       {"memory_bytes", whole(m.memory_bytes)},
+                       {"verdict", verdict_of_fit(m.fit)},
+                       {"keeps_numerics", m.keeps_numerics},
+                       {"time_counted", m.time_counted},
+                       {"gives_up", m.gives_up}});
+    return out;
+}
+
 Json json_of_report(const Plan& plan, const Evaluation& e) {
     Json out = Json::object();
     add_validity(out, e);
@@ -76,6 +115,7 @@ Json json_of_report(const Plan& plan, const Evaluation& e) {
         out["failure"] = json_of_failure(plan, e);
         out["explanations"] = json_rows(explanations_table(plan, e));
         if (e.step) out["tried"] = json_of_tried(plan, e);
+        if (e.step && !e.memory.fits()) out["mends"] = json_of_mends(plan, e);
     }
     if (Json cost = json_of_cost(plan, e); !cost.is_null()) out["cost"] = std::move(cost);
     return out;

@@ -170,8 +170,8 @@ void say_what_fits(Advice& a, Advised& p) {
         say(p, " No small change of the layout makes it fit; it takes more GPUs or a smaller model.");
         return;
     }
-    say_help(p, "The fastest small change that fits: ", words_of(c->edits), ", ", a.after(Measure::memory),
-             " and ", a.after(Measure::step_s), " a step instead of ", a.before(Measure::step_s), ".");
+    say_help(p, "A small change that fits: ", words_of(c->edits), ", ", a.after(Measure::memory), " and ",
+             a.after(Measure::step_s), " a step instead of ", a.before(Measure::step_s), ".");
     p.fix = c->edits;
 }
 

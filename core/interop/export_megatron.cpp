@@ -582,6 +582,8 @@ void fill_megatron_training(ExportDraft& draft) {
         draft.put("/training/offload/activations_layers", o.activations_layers);
     }
     if (o.optimizer > 0) {
+        // training/arguments.py: the optimizer on the CPU goes only with the precision-aware one.
+        if (!is_precision_aware(draft.plan)) draft.say_as("optimizer", "use_precision_aware_optimizer", true);
         draft.put("/training/offload/optimizer", true);
         draft.say_as("optimizer", "optimizer_offload_fraction", o.optimizer);
     }

@@ -17,6 +17,8 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <cmath>
 #include <fstream>
 #include <limits>
 #include <string>
@@ -120,7 +122,8 @@ void Decider::update_scale() {
 bool Decider::works() const {
     const ViewStates& views = window_.views;
     return (views.search.found && views.search.found->running) || views.compare.path.running()
-           || views.step.tornado.of.running() || views.scale.of.running() || decision_.running();
+           || views.step.tornado.of.running() || views.scale.of.running() || decision_.running()
+           || mends_.running();
 }
 
 double Decider::due_s(bool may_advise) const {
@@ -149,6 +152,32 @@ void Decider::update_advice(bool rested) {
         };
     };
     if (decision_.work_out(window_.host.wake, rested, revision, look)) window_.dirty = true;
+    const bool full =
+        window_.evaluated == revision && window_.evaluation.step && !window_.evaluation.memory.fits();
+    const auto mend = [&] {
+        return [plan = window_.document.plan()](const std::atomic<bool>& cancelled) {
+            return find_mends(plan, evaluate(plan), 1, &cancelled);
+        };
+    };
+    if (mends_.work_out(window_.host.wake, rested && full, revision, mend)) window_.dirty = true;
+}
+
+// Lists what makes a plan fit, for the list of what would help: each a click.
+void Decider::offer_mends() {
+    const Plan& open = window_.document.plan();
+    const Evaluation& e = window_.evaluation;
+    for (const MemoryMend& m : *mends_) {
+        const double by = m.step_s / e.step->time_s - 1;
+        BetterLayout& made = better_.emplace_back();
+        made.edit = PlanEdit{in_place_of(open, m.plan), m.change, ""};
+        made.gain =
+            std::string(m.fit == MemoryFit::yes ? "It fits" : "It fits by the sum")
+            + (!m.time_counted ? "" : ", at " + std::string(by < 0 ? "−" : "+") + percent(std::abs(by)));
+        made.changes = m.change;
+        made.reason = memory_text(m.memory_bytes) + " instead of " + memory_text(e.memory.peak())
+                      + (m.time_counted ? ", " + time_text(m.step_s) + " a step" : "")
+                      + ". Gives up: " + m.gives_up + ".";
+    }
 }
 
 // Takes better layouts that searches know, for the list of what would help.
@@ -158,8 +187,8 @@ void Decider::look_for_better() {
     const std::uint64_t revision = window_.document.revision();
     const SearchFound* found = window_.views.search.found.get();
     if (window_.evaluated != revision) return;  // the next frame looks
-    const std::uint64_t version =
-        (found == nullptr ? 0 : 2 * found->version) + (decision_.is_of(revision) ? 1 : 0);
+    const std::uint64_t version = (found == nullptr ? 0 : 4 * found->version)
+                                  + (decision_.is_of(revision) ? 1 : 0) + (mends_.is_of(revision) ? 2 : 0);
     if (version == better_of_ && revision == better_revision_) return;
     better_of_ = version, better_revision_ = revision;
     const bool had = !better_.empty();
@@ -193,7 +222,11 @@ void Decider::look_for_better() {
     const SearchResult* near = decision != nullptr && decision->proposal ? &*decision->proposal : nullptr;
     const auto much = [&](double step_s) { return !fits || step_s < kMuch * now_s; };
     const bool enough = near != nullptr && best != nullptr && near->step_s <= kAsGood * best->step_s;
-    if (near != nullptr) {
+    if (!fits && e.step && mends_.is_of(revision)) offer_mends();
+    const bool said = near != nullptr && std::ranges::any_of(*mends_, [&](const MemoryMend& m) {
+                          return m.plan.layout == near->plan.layout && m.plan.training == near->plan.training;
+                      });
+    if (near != nullptr && !said) {
         const ChangesWords changes = changes_words(open, near->choice);
         static constexpr std::array<const char*, 4> kCounts{"One change makes it", "Two changes make it",
                                                             "Three changes make it", "Four changes make it"};

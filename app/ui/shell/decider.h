@@ -8,6 +8,7 @@
 #include "app/ui/shell/window.h"
 #include "core/decide/compare.h"
 #include "core/decide/decision.h"
+#include "core/decide/mends.h"
 #include "core/decide/scale.h"
 #include "core/decide/search.h"
 
@@ -65,6 +66,7 @@ class Decider {
     std::vector<BetterLayout> better_;  // known to a search
     std::uint64_t better_of_ = 0, better_revision_ = 0;
     Kept<std::optional<PlanDecision>> decision_;  // of the plan, by revision
+    Kept<std::vector<MemoryMend>> mends_;         // of a plan that does not fit, by revision
     double edited_s_ = 0;                         // when the plan was edited last
     std::uint64_t edited_revision_ = 0;
 
@@ -73,6 +75,7 @@ class Decider {
     [[nodiscard]] bool rests(bool may_advise) const;
     void update_advice(bool rested);
     void look_for_better();
+    void offer_mends();
     void update_scale();
 };
 
