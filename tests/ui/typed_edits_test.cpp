@@ -53,6 +53,10 @@ TEST_CASE("what is typed means the same as --set") {
         {"schedule dualpipev", {"schedule=dualpipev"}},
         {"schedule interleaved chunks 2", {"schedule=interleaved", "virtual_stages=2"}},
         {"schedule 1f1b chunks 5", {"schedule=1f1b", "virtual_stages=5"}},
+        {"dp_shard 4", {"dp_shard=4"}},
+        {"dp_shard 16", {"dp_shard=16"}},
+        {"dp_replicate 2", {"dp_replicate=2"}},
+        {"dp_shard 4 dp_replicate 2", {"dp_shard=4", "dp_replicate=2"}},
         {"zero 3", {"zero=3"}},
         {"micro-batch 2", {"micro_batch=2"}},
         {"batch 1024", {"global_batch=1024"}},
@@ -65,10 +69,12 @@ TEST_CASE("what is typed means the same as --set") {
         CHECK(made->refused.empty());
         CHECK(write_plan(made->plan) == write_plan(follow_sets(plan, sets, d.presets).plan));
     }
-    // A degree of data parallelism by itself is the window's step: the other one takes the rest.
-    const auto shard = typed_edits(plan, "dp_shard 4", d.presets);
-    REQUIRE(shard);
-    CHECK(shard->plan.layout.dp_replicate == 2);
+    // A row of the list sets what is typed.
+    for (const char* axis : {"dp_shard", "dp_replicate", "tp", "pp", "ep"}) {
+        const Plan typed = with_value(plan, "/layout/" + std::string(axis), "4", d.presets);
+        const std::vector<std::string> sets{std::string(axis) + "=4"};
+        CHECK(write_plan(typed) == write_plan(follow_sets(plan, sets, d.presets).plan));
+    }
 }
 
 TEST_CASE("what is no edit searches commands, and a value that is refused says why") {

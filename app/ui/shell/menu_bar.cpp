@@ -57,7 +57,7 @@ std::optional<PlanEdit> MenuBar::draw(Ui& ui, Rect bar) {
         c.text_in(text.cut_right(40), "Ctrl P", ui.small(), Align::right);
         c.text_in(text, "Search commands", ui.small());
         if (hit.focused) ui.focus_ring(box, 6);
-        if (hit.clicked) palette_ = true, palette_state_ = {};
+        if (hit.clicked) search("");
     }
     return draw_title(ui, bar, row);
 }
@@ -149,6 +149,7 @@ void MenuBar::edit_title() {
 
 void MenuBar::search(std::string filter) {
     palette_ = true;
+    ++opened_;
     palette_state_ = {.filter = std::move(filter)};
 }
 
@@ -238,51 +239,52 @@ void MenuBar::draw_menus(Ui& ui) {
     if (r.picked >= 0) run(*listed.commands[static_cast<std::size_t>(r.picked)]);
 }
 
-// Returns what the typed text finds; a row's command is an index into `listed`.
-std::vector<PaletteRow> MenuBar::find_rows(const std::string& typed,
-                                           std::vector<const Command*>& listed) const {
-    std::vector<PaletteCommand> commands;
-    listed.clear();
+// Finds the rows anew where the text, the plan or what can be run is another.
+const MenuBar::Found& MenuBar::find_rows(const std::string& typed) {
+    FoundOf of{.typed = typed,
+               .revision = window_.document.revision(),
+               .opened = opened_,
+               .shows_values = !window_.hidden_answer.covers(kPlanPlace)};
+    std::vector<const Command*> listed;
     for (const Command& x : commands_) {
         std::string label = x.text();
         if (label.empty()) continue;
-        commands.push_back({.id = x.id,
-                            .label = std::move(label),
-                            .menu = x.menu,
-                            .chord = x.chord.key == Key::none ? "" : chord_text(x.chord),
-                            .enabled = x.can_run()});
+        of.commands.push_back({.id = x.id,
+                               .label = std::move(label),
+                               .menu = x.menu,
+                               .chord = x.chord.key == Key::none ? "" : chord_text(x.chord),
+                               .enabled = x.can_run()});
         listed.push_back(&x);
     }
-    return find_in_palette({.plan = window_.document.plan(),
-                            .presets = window_.presets,
-                            .glossary = window_.glossary,
-                            .commands = commands,
-                            .shows_values = !window_.hidden_answer.covers(kPlanPlace)},
-                           typed);
+    return found_.get(of, [&] {
+        Found out{.rows = find_in_palette({.plan = window_.document.plan(),
+                                           .presets = window_.presets,
+                                           .glossary = window_.glossary,
+                                           .commands = of.commands,
+                                           .shows_values = of.shows_values},
+                                          typed),
+                  .items = {},
+                  .commands = listed};
+        for (const PaletteRow& row : out.rows)
+            out.items.push_back({.label = row.label,
+                                 .right = row.right,
+                                 .detail = row.detail,
+                                 .enabled = row.enabled,
+                                 .checked = row.checked});
+        return out;
+    });
 }
 
 void MenuBar::draw_palette(Ui& ui) {
-    std::vector<PaletteRow> rows;
-    std::vector<const Command*> listed;
-    const auto find = [&](const std::string& typed) {
-        rows = find_rows(typed, listed);
-        std::vector<MenuItem> items;
-        for (const PaletteRow& row : rows)
-            items.push_back({.label = row.label,
-                             .right = row.right,
-                             .detail = row.detail,
-                             .enabled = row.enabled,
-                             .checked = row.checked});
-        return items;
-    };
+    const auto find = [&](const std::string& typed) { return find_rows(typed).items; };
     const float w = std::min(560.0f, ui.frame().size.x - 32);
     const Rect anchor{(ui.frame().size.x - w) / 2, 40, w, 8};
     constexpr int kMostRows = 12;
     const MenuResult r = draw_found_menu(ui, "palette", anchor, find, palette_state_, w, kMostRows);
     if (r.picked >= 0 || r.closed) palette_ = false;
     if (r.picked < 0) return;
-    const PaletteRow& row = rows[static_cast<std::size_t>(r.picked)];
-    if (row.does == PaletteRow::Does::command) return run(*listed[row.command]);
+    const PaletteRow& row = found_->rows[static_cast<std::size_t>(r.picked)];
+    if (row.does == PaletteRow::Does::command) return run(*found_->commands[row.command]);
     do_row(row);
 }
 

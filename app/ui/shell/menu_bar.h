@@ -3,11 +3,13 @@
 #pragma once
 
 #include "app/ui/kit/data_table.h"
+#include "app/ui/kit/job.h"
 #include "app/ui/kit/menu.h"
 #include "app/ui/shell/commands.h"
 #include "app/ui/shell/palette.h"
 #include "app/ui/shell/window.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -46,6 +48,23 @@ class MenuBar {
     bool palette_ = false, keys_ = false;
     ScrollState keys_scroll_;
 
+    // Holds the rows of the search of commands, and everything that they depend on: it is looked at in each
+    // frame, and found anew when that is another.
+    struct FoundOf {
+        std::string typed{};
+        std::uint64_t revision = 0, opened = 0;
+        bool shows_values = true;
+        std::vector<PaletteCommand> commands{};
+        bool operator==(const FoundOf&) const = default;
+    };
+    struct Found {
+        std::vector<PaletteRow> rows;
+        std::vector<MenuItem> items;
+        std::vector<const Command*> commands;  // that the rows' indices mean
+    };
+    Kept<Found, FoundOf> found_;
+    std::uint64_t opened_ = 0;  // how often: presets of one's own are others between two times
+
     [[nodiscard]] std::optional<PlanEdit> draw_title(Ui& ui, Rect bar, Rect row);
     void draw_names(Ui& ui, Rect& row);
     // The items of the open menu, and the command of each; nullptr: the item opens a group.
@@ -56,8 +75,7 @@ class MenuBar {
     [[nodiscard]] Listed list_menu() const;
     void draw_menus(Ui& ui);
     void draw_palette(Ui& ui);
-    [[nodiscard]] std::vector<PaletteRow> find_rows(const std::string& typed,
-                                                    std::vector<const Command*>& listed) const;
+    [[nodiscard]] const Found& find_rows(const std::string& typed);
     void do_row(const PaletteRow& row);
     void draw_keys(Ui& ui);
 };

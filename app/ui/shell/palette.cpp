@@ -4,7 +4,6 @@
 #include "core/base/text.h"
 #include "core/mesh/places.h"
 #include "core/pipeline/follow.h"
-#include "core/pipeline/schedules/schedule.h"
 #include "core/plan/edits.h"
 #include "core/plan/names.h"
 
@@ -249,23 +248,40 @@ std::int64_t whole_from_1(std::string_view name, std::string_view text) {
     return static_cast<std::int64_t>(*n);
 }
 
+// Sets one field and nothing that follows from it.
+Plan with_only(const Plan& plan, const std::string& pointer, const std::string& value,
+               const Presets& presets) {
+    if (pointer == "/model") return with_model(plan, presets.model(value), value);
+    if (pointer == "/cluster") return with_cluster(plan, presets.cluster(value), value);
+    if (pointer == kGpusPerNode) return with_gpus_per_node(plan, whole_from_1(kGpusPerNode, value));
+    if (pointer == kNodes) {
+        const std::int64_t gpus =
+            saturating_product(whole_from_1(kNodes, value), plan.cluster.tiers.front().domain);
+        return with_field(plan, "/cluster/gpus", std::to_string(gpus), presets);
+    }
+    if (const auto axis = axis_of_field(pointer))
+        return with_field(plan, pointer, std::to_string(whole_from_1(name_of(*axis), value)), presets);
+    if (pointer == "/cluster/gpus")
+        return with_field(plan, pointer, std::to_string(whole_from_1("gpus", value)), presets);
+    return with_field(plan, pointer, value, presets);
+}
+
+// Sets all fields, then what follows from all of them.
+Plan with_values(const Plan& plan, const std::vector<std::pair<std::string, std::string>>& set,
+                 const Presets& presets) {
+    Plan out = plan;
+    std::vector<std::string> pointers;
+    for (const auto& [pointer, value] : set) {
+        out = with_only(out, pointer, value, presets);
+        pointers.push_back(pointer);
+    }
+    return follow(plan, out, pointers).plan;
+}
+
 }  // namespace
 
 Plan with_value(const Plan& plan, std::string_view pointer, std::string_view value, const Presets& presets) {
-    if (pointer == "/model") return with_model(plan, presets.model(value), std::string(value));
-    if (pointer == "/cluster") return with_cluster(plan, presets.cluster(value), std::string(value));
-    if (const auto axis = axis_of_field(pointer))
-        return with_factor(plan, *axis, whole_from_1(name_of(*axis), value), true);
-    if (pointer == "/cluster/gpus") return with_gpus(plan, whole_from_1("gpus", value));
-    if (pointer == kGpusPerNode) return with_gpus_per_node(plan, whole_from_1(kGpusPerNode, value));
-    if (pointer == kNodes) {
-        const std::int64_t nodes = whole_from_1(kNodes, value);
-        return with_gpus(plan, saturating_product(nodes, plan.cluster.tiers.front().domain));
-    }
-    Plan out = with_field(plan, pointer, value, presets);
-    if (pointer != "/layout/schedule") return out;
-    const Schedule wanted = out.layout.schedule;
-    return with_schedule(plan, wanted, chunks_for(wanted, plan.layout.virtual_stages));
+    return with_values(plan, {{std::string(pointer), std::string(value)}}, presets);
 }
 
 // ---- what is typed as an edit ---------------------------------------------------------------------------
@@ -276,21 +292,6 @@ std::string in_small_letters(std::string_view text) {
     std::string out(text);
     for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     return out;
-}
-
-// One field is a step as of the plan's panel; of several, what follows from all of them follows at the end.
-Plan with_values(const Plan& plan, const std::vector<std::pair<std::string, std::string>>& set,
-                 const Presets& presets) {
-    if (set.size() == 1) return with_value(plan, set.front().first, set.front().second, presets);
-    Plan out = plan;
-    std::vector<std::string> pointers;
-    for (const auto& [pointer, value] : set) {
-        const bool follows =
-            axis_of_field(pointer) || pointer == "/cluster/gpus" || pointer == "/layout/schedule";
-        out = follows ? with_field(out, pointer, value, presets) : with_value(out, pointer, value, presets);
-        pointers.push_back(pointer);
-    }
-    return follow(plan, out, pointers).plan;
 }
 
 std::string words_joined(const std::vector<std::string_view>& words, std::size_t from, std::size_t n) {

@@ -30,6 +30,7 @@ inline constexpr std::string_view kNodes = "nodes", kGpusPerNode = "gpus per nod
 struct PaletteCommand {
     std::string id, label, menu{}, chord{};
     bool enabled = true;
+    bool operator==(const PaletteCommand&) const = default;
 };
 
 struct PaletteRow {
@@ -67,15 +68,15 @@ struct TypedEdits {
     std::string refused;  // why the plan cannot be changed so; empty: it can
     Plan plan;            // changed; as it was where it is refused
 };
-// Returns nullopt where the text is no list of names and values: it then searches commands. Factors take from
-// data parallelism, as in the panel; other names are fields of the layout, the training and the cluster.
+// Returns nullopt where the text is no list of names and values: it then searches commands. Names are fields
+// of the layout, the training and the cluster; what follows from them is what follows from `--set`
+// (follow.h).
 [[nodiscard]] std::optional<TypedEdits> typed_edits(const Plan& plan, std::string_view text,
                                                     const Presets& presets);
 
-// Returns the plan with another value in a field, as its control in the panel sets it: factors take from data
-// parallelism, GPUs come and go with it, a schedule gets chunks that it can run. `pointer` may also be
-// "/model" or "/cluster", with the id of a preset, and one of the two names above. Throws Error where the
-// field cannot have the value.
+// Returns the plan with another value in a field, and what follows from it as from `--set` (follow.h): a
+// degree of data parallelism stays as it is typed. `pointer` may also be "/model" or "/cluster", with the id
+// of a preset, and one of the two names above. Throws Error where the field cannot have the value.
 [[nodiscard]] Plan with_value(const Plan& plan, std::string_view pointer, std::string_view value,
                               const Presets& presets);
 
