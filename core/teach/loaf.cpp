@@ -417,14 +417,7 @@ void price_strategies(const Plan& plan, std::int64_t gpus, StrategyPrices& out) 
         evaluate(price.plan, e, {.timeline = true, .messages = true});
         price.mesh = e.mesh;
         price.possible = e.valid && !e.memory.stage.empty();
-        if (!price.plan.model.moe && price.strategy == Strategy::ep) {
-            price.possible = false;
-            price.why_not = "No experts to deal.";
-        } else if (!price.possible) {
-            for (const Problem& problem : e.problems)
-                if (problem.severity == Severity::error && price.why_not.empty())
-                    price.why_not = problem.message;
-        }
+        if (!price.possible) price.why_not = first_error(e.problems);
         if (price.possible) {
             price.fullest = fullest();
             collect_traffic(e, price);

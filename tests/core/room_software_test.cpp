@@ -104,3 +104,17 @@ TEST_CASE("gradients that FSDP sums after each micro-batch make the answer of th
     CHECK(answer(std::nullopt) == "they stay");
     CHECK(answer(Software::torchtitan) == "eight times as many");
 }
+
+TEST_CASE("the six predictions are of the room's own software, whichever it runs") {
+    Lesson lesson = test::parse_shipped(lesson_file("23-predictions")).lesson;
+    REQUIRE(lesson.steps.size() == 6);
+    for (const RoomSoftware& room : kRoomSoftware) {
+        lesson.software = room.software;
+        for (std::size_t i = 0; i < lesson.steps.size(); ++i) {
+            CAPTURE(lesson.steps[i].title);
+            const Plan shown = plan_shown(lesson, i, Plan(), test::presets());
+            CHECK(shown.training.software == room.software);
+            CHECK(keeps_its_software(lesson, i, shown).whose.empty());
+        }
+    }
+}

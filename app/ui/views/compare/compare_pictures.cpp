@@ -1,6 +1,7 @@
 // Draws the pictures of two plans, of A above or next to the same of B: steps and memory on one scale, the
 // cells of the meshes, timelines on one time axis.
 #include "app/tables/decide_tables.h"
+#include "app/ui/kit/data_table.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/plot.h"
 #include "app/ui/scene/colors.h"
@@ -15,7 +16,9 @@
 #include "core/teach/glossary.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <string>
 
 namespace pentamesh::ui {
 
@@ -66,7 +69,8 @@ void draw_mesh_of(Ui& ui, Rect room, const Scene& from, std::string_view letter,
     const std::string words = caption_of(plan, e, kind).where;
     Rect head = room.cut_top(20);
     ui.canvas().text_in(head.cut_left(18), letter, ui.title());
-    ui.label(head, words, ui.small());
+    if (!write_whole(ui, head, words, ui.small()))
+        room.cut_top(ui.canvas().paragraph(room, words, ui.small(), 16));
     room.cut_top(2);
     // A strip of a few nodes shows how groups lie in a node, the cells below it the rest of them.
     constexpr float kTile = 34, kLeastMesh = 70, kType = 11;
@@ -189,12 +193,15 @@ void draw_two_memories(Ui& ui, Rect room, const ComparedPair& pair) {
     };
     limit(a.hbm, memory_text(a.hbm));
     if (b.hbm != a.hbm) limit(b.hbm, memory_text(b.hbm));
-    std::string words = "A: " + plural(static_cast<std::int64_t>(a.stage.size()), "stage", "stages")
-                        + ", fullest " + memory_text(a.peak())
-                        + "   B: " + plural(static_cast<std::int64_t>(b.stage.size()), "stage", "stages")
-                        + ", fullest " + memory_text(b.peak());
-    if (every > 1) words += "   (each " + ordinal(static_cast<std::int64_t>(every)) + " stage)";
-    ui.label(foot, words, ui.small());
+    const std::string words = "A: " + plural(static_cast<std::int64_t>(a.stage.size()), "stage", "stages")
+                              + ", fullest " + memory_text(a.peak()) + "   B: "
+                              + plural(static_cast<std::int64_t>(b.stage.size()), "stage", "stages")
+                              + ", fullest " + memory_text(b.peak());
+    const std::string some =
+        every > 1 ? "   (each " + ordinal(static_cast<std::int64_t>(every)) + " stage)" : "";
+    const std::array<std::string, 3> wordings{
+        words + some, words, "fullest: A " + memory_text(a.peak()) + ", B " + memory_text(b.peak())};
+    ui.label(foot, wording(ui, foot.w, wordings, ui.small()), ui.small());
 }
 
 void draw_two_meshes(Ui& ui, Rect room, Scene& scene, const ComparedPair& pair) {

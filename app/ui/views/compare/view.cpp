@@ -13,10 +13,12 @@
 #include "core/plan/software.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace pentamesh::ui {
@@ -73,8 +75,9 @@ void refresh_proposal(Ui& ui, const Scene& scene, CompareViewState& state) {
         state.forget_proposal();
 }
 
-// Says, where nothing is pinned, that B is a proposal, and what can be done with it.
-Effects draw_proposal(Ui& ui, Rect row, const Scene& scene, CompareViewState& state,
+// Says, where nothing is pinned, that B is a proposal, and what can be done with it: in the row, or, where
+// that is too short, below it.
+Effects draw_proposal(Ui& ui, Rect row, Rect& room, const Scene& scene, CompareViewState& state,
                       const PlanComparison& shown) {
     Effects out;
     const std::string changes = join(shown.fields, ", ", [](const FieldDifference& f) {
@@ -97,7 +100,9 @@ Effects draw_proposal(Ui& ui, Rect row, const Scene& scene, CompareViewState& st
     const std::string from =
         old ? "Nothing is pinned. B was proposed before the edit; another is looked for: "
             : "Nothing is pinned. B is a proposal: ";
-    ui.label(row, from + changes + ".", ui.style(13, Tone::secondary));
+    const TextStyle words = ui.style(13, Tone::secondary);
+    if (!write_whole(ui, row, from + changes + ".", words))
+        room.cut_top(ui.canvas().paragraph(room, from + changes + ".", words, 18) + 2);
     return out;
 }
 
@@ -166,14 +171,17 @@ RowActions draw_plan_row(Ui& ui, Rect row, Rect below, std::size_t index, const 
         act = draw_actions(ui, row.cut_right(std::min(kActions, row.w)), index, p.kept);
     }
     if (!two_rows) draw_row_figures(ui, row, *p.evaluation, a, per_gpu);
-    const std::string title = title_of(*p.plan) + (apart.empty() ? "" : " (" + apart + ")");
+    const std::string bare = title_of(*p.plan);
+    const std::array titles{bare + (apart.empty() ? "" : " (" + apart + ")"), bare};
+    const std::string_view fits = wording(ui, row.w, titles, ui.style(12));
+    const std::string title(fits.empty() ? bare : fits);
     const float w = std::min(c.text_width(title, ui.style(12)) + 14, row.w);
     ui.label(row.cut_left(w), title, ui.style(12));
     const std::string line = plan_line(*p.plan);
     if (two_rows) {
         below.cut_left(22);
         draw_row_figures(ui, below, *p.evaluation, a, per_gpu);
-        ui.label(below, line, ui.small());
+        write_whole(ui, below, line, ui.small());
     } else if (below.h > 0)  // whole, under the row
         c.paragraph({below.x + 22, below.y - 2, below.w - 22, below.h}, line, ui.small(), 17);
     else if (ui.state().for_picture ? c.text_width(line, ui.small()) <= row.w : row.w > 60)
@@ -327,13 +335,14 @@ Effects draw_compare(Ui& ui, Rect head_row, Rect room, Scene& scene, CompareView
     Effects out;
     if (proposes) {
         const bool picture = ui.state().for_picture;  // there it is the subtitle
-        out = draw_proposal(ui, picture ? head_row : room.cut_top(28), scene, state, shown);
+        const Rect row = picture ? head_row : room.cut_top(28);
         room.cut_top(picture ? 0.0f : 4.0f);
+        out = draw_proposal(ui, row, room, scene, state, shown);
     } else if (!ui.state().for_picture) {
         const float flip = 118;
         if (ui.button("compare.flip", head_place(head_row, room, flip), "Flip A and B"))
             out.add(Effects(Effects::Pins::open));
-        ui.label(head_row, "X flips A and B", ui.small());
+        write_whole(ui, head_row, "X flips A and B", ui.small());
         const bool alike =
             state.pinned()->plan->layout == scene.plan.layout && *state.pinned()->plan == scene.plan;
         if (alike && scene.has_before) {

@@ -9,7 +9,9 @@
 #include "core/mesh/places.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <string>
 
 namespace pentamesh::ui {
 
@@ -41,9 +43,11 @@ void draw_lane(Ui& ui, Rect row, const RaceLane& lane, double at_s) {
     const float y = row.center().y;
     const bool two = row.h >= 34;
     ui.label({label.x, two ? y - 18 : y - 9, label.w - 8, 18}, lane.name, ui.title());
-    if (two)
-        ui.label({label.x, y, label.w - 8, 17}, bandwidth_text(lane.bytes_per_s) + ", " + lane.reach,
-                 ui.small());
+    if (two) {
+        const std::string rate = bandwidth_text(lane.bytes_per_s);
+        const std::array wordings{rate + ", " + lane.reach, rate};
+        ui.label({label.x, y, label.w - 8, 17}, wording(ui, label.w - 8, wordings, ui.small()), ui.small());
+    }
     const float h = thickness(lane.bytes_per_s, std::min(34.0f, row.h - 4));
     const Rect tube{row.x, y - h / 2, row.w, h};
     const double share = std::min(1.0, at_s / lane.takes_s());
@@ -85,7 +89,10 @@ void draw_race_lanes(Ui& ui, Rect room, MapRaceState& s, const Film& film) {
     const double at_s = moment_of(s.played, film);
     Rect head = room.cut_top(kRaceHead);
     write_left(ui, head, "One GB into every wire at once", ui.title(), 10);
-    ui.label(head, "of each GPU, one direction; slowed a thousandfold: 1 ms lasts 1 s", ui.small());
+    const std::array<std::string, 3> wordings{
+        "of each GPU, one direction; slowed a thousandfold: 1 ms lasts 1 s",
+        "slowed a thousandfold: 1 ms lasts 1 s", "1 ms lasts 1 s"};
+    ui.label(head, wording(ui, head.w, wordings, ui.small()), ui.small());
     draw_race_foot(ui, room.cut_bottom(kRaceFoot), s, film);
     const float h = std::min(72.0f, room.h / static_cast<float>(s.race->lanes.size()));
     for (const RaceLane& lane : s.race->lanes) draw_lane(ui, room.cut_top(h), lane, at_s);
@@ -211,10 +218,12 @@ void draw_map_ticks(Ui& ui, Rect room, const Scene& scene, const WireRace& race)
         ui.swatch({text.x, text.center().y - 5}, color);
         text.cut_left(16);
         write_left(ui, text, axis_label(t.kind), ui.title(), 6);
-        ui.label(text, messages_text(t.calls), ui.small(Tone::text));
-        ui.label(below,
-                 traffic_text(t.sent_bytes) + " over " + std::string(tier_name(scene.plan.cluster, t.tier)),
-                 ui.small());
+        const std::string messages = messages_text(t.calls), sent = traffic_text(t.sent_bytes),
+                          wire(tier_name(scene.plan.cluster, t.tier));
+        const std::array counts{messages, messages.substr(0, messages.find(' '))};
+        ui.label(text, wording(ui, text.w, counts, ui.small(Tone::text)), ui.small(Tone::text));
+        const std::array over{sent + " over " + wire, wire, sent};
+        ui.label(below, wording(ui, below.w, over, ui.small()), ui.small());
         const Canvas::Clip clip = c.clip({row.x, row.y, row.w, row.h + 2});
         draw_tick_lines(ui, places[i], t.calls / each, color);
     }

@@ -105,8 +105,7 @@ void caption(Ui& ui, Rect& room, const Scene& scene, const std::vector<MapRow>& 
         return;
     }
     row.cut_left(std::min(row.w, w));
-    if (row.w > 40 && ui.canvas().text_in(row, name.reason, plain) && ui.hovers(row))
-        ui.tooltip(bold + "\n" + name.reason);
+    if (!write_whole(ui, row, name.reason, plain) && ui.hovers(row)) ui.tooltip(bold + "\n" + name.reason);
 }
 
 void walk_rows(Scene& scene, MapViewState& state) {
@@ -525,14 +524,17 @@ void draw_wait_cell(Ui& ui, Rect cell, const Scene& scene, const MapRow& r, doub
     constexpr float kFigure = 58;
     const float y = cell.center().y, w = cell.w - kFigure;
     float x = cell.x;
-    std::string parts;
+    std::array<std::string, 3> parts;  // with all of them, without the last, only the first
+    std::size_t said = 0;
     const auto part = [&](double seconds, std::string_view name, auto&& paint) {
         if (seconds <= 0 || most <= 0) return;
         const Rect box{x, y - 17, std::max(1.0f, w * static_cast<float>(seconds / most)), 15};
         paint(box);
         x = box.right();
-        parts +=
-            (parts.empty() ? "" : ", ") + std::string(name) + " " + percent(share_of_step(scene, seconds));
+        const std::string words = std::string(name) + " " + percent(share_of_step(scene, seconds));
+        ++said;
+        for (std::size_t k = 0; k + said <= parts.size(); ++k)
+            parts[k] += (parts[k].empty() ? "" : ", ") + words;
     };
     part(r.bubble_s, "bubble", [&](Rect box) {
         c.pattern(box, Pattern::hatched, theme.bad, mix(theme.window, theme.bad, 0.2f));
@@ -544,7 +546,8 @@ void draw_wait_cell(Ui& ui, Rect cell, const Scene& scene, const MapRow& r, doub
     c.text_in({x + 8, y - 19, kFigure, 18},
               all > 0 ? percent(share_of_step(scene, all)) : std::string("hidden"),
               ui.style(13, Tone::text, Face::semibold));
-    if (r.bubble_s > 0) ui.label({cell.x, y + 1, cell.w, 17}, parts, ui.small());
+    const Rect below{cell.x, y + 1, cell.w, 17};
+    if (r.bubble_s > 0) ui.label(below, wording(ui, below.w, parts, ui.small()), ui.small());
 }
 
 void draw_compact_row(Ui& ui, Rect row, Scene& scene, MapViewState& state, const MapRow& r, double most) {
