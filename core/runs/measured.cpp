@@ -500,7 +500,7 @@ void compare(Measured& m, const Plan& plan, const Mesh& mesh) {
 // These are what a rank does itself: it waits for nobody in them.
 constexpr std::array kOwnWork{RunPart::compute, RunPart::optimizer, RunPart::memory, RunPart::idle};
 
-std::string place_words(const Plan* plan, const Mesh* mesh, const Hosts& hosts, std::int64_t rank) {
+std::string rank_place(const Plan* plan, const Mesh* mesh, const Hosts& hosts, std::int64_t rank) {
     std::string out;
     const auto add = [&](const std::string& words) { out += (out.empty() ? "" : ", ") + words; };
     if (mesh != nullptr) {
@@ -638,7 +638,7 @@ std::vector<RankRow> rank_rows(const std::vector<RunFile>& files, const Plan* pl
         for (const RunPart p : all_of<RunPart>())
             if (f->parts[p]) row.part[p] = f->parts[p]->measured_s;
         for (const RunPart p : kOwnWork) row.own_s += row.part[p].value_or(0);
-        row.place = place_words(in_mesh ? plan : nullptr, in_mesh ? mesh : nullptr, hosts, rank);
+        row.place = rank_place(in_mesh ? plan : nullptr, in_mesh ? mesh : nullptr, hosts, rank);
         if (in_mesh) row.peers_of = static_cast<int>(dense_coordinates(*mesh, rank)[Axis::pp]);
         out.push_back(std::move(row));
         of.push_back(f);

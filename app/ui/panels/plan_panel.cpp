@@ -506,6 +506,7 @@ Effects draw_plan_panel(Ui& ui, Rect panel, Scene& scene, PlanPanelState& state)
 }
 
 Effects draw_plan_rail(Ui& ui, Rect rail, Scene& scene, PlanPanelState& state) {
+    if (!lays_out(scene)) return {};
     constexpr float kAxisLine = 20, kFactor = 24, kBelow = 6, kFoot = 30;
     const Rect foot = rail.cut_bottom(kFoot);
     MaybeEdit edit;

@@ -453,7 +453,21 @@ void RunDesk::cancel() {
     window_.say("The run was not read to its end");
 }
 
-// A hang brings a stand-in with its layout, unless the open plan has that. A trace or a log is laid beside
+namespace {
+
+// Returns the stand-in of a run that tells no layout either.
+Plan unnamed_run(const Plan& open) {
+    Plan out = stand_in_of(open);
+    out.name = "A run";
+    out.notes.clear();
+    out.review = {};
+    out.scene = {};
+    return out;
+}
+
+}  // namespace
+
+// A hang brings a stand-in with its layout, unless the open plan has that. A trace or a log is compared with
 // the open plan, if somebody chose it.
 void RunDesk::open(const std::shared_ptr<const RealRun>& run) {
     window_.real_run = run;
@@ -468,7 +482,7 @@ void RunDesk::open(const std::shared_ptr<const RealRun>& run) {
         views.in_pane[static_cast<std::size_t>(Pane::top)] = ViewId::mesh;
     } else {
         if (!window_.has_chosen_plan() && !is_stand_in(window_.document.plan()))
-            window_.replace_plan({stand_in_of(window_.document.plan()), {}, false}, "the run " + run->name);
+            window_.replace_plan({unnamed_run(window_.document.plan()), {}, false}, "the run " + run->name);
         window_.real_run = run;
         views.step.part = StepViewState::kMeasured;
         views.in_pane[static_cast<std::size_t>(Pane::bottom)] = ViewId::step;
