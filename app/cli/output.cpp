@@ -612,19 +612,23 @@ void add_hosts(Options& app, std::string& hosts) {
 
 Hosts load_hosts(const std::string& hosts, const Plan& plan, const Mesh& mesh) {
     if (hosts.empty() || mesh.world < 1) return {};
+    return load_hosts(hosts, mesh.world, std::max<std::int64_t>(1, node_size(mesh, plan.cluster)));
+}
+
+Hosts load_hosts(const std::string& hosts, std::int64_t world, std::int64_t node) {
+    if (hosts.empty() || world < 1) return {};
     std::error_code ignored;
     const bool file =
         hosts == "-"
         || (std::filesystem::exists(hosts, ignored) && !std::filesystem::is_directory(hosts, ignored));
-    const std::int64_t node = std::max<std::int64_t>(1, node_size(mesh, plan.cluster));
-    Hosts out = hosts_of(file ? read_input(hosts) : hosts, mesh.world, node);
-    const std::int64_t nodes = (mesh.world + node - 1) / node;
+    Hosts out = hosts_of(file ? read_input(hosts) : hosts, world, node);
+    const std::int64_t nodes = (world + node - 1) / node;
     // A single word may be the name of a file; one of a host in its domain has several dots.
     const bool as_file =
         hosts.find_first_of("/\\") != std::string::npos || std::count(hosts.begin(), hosts.end(), '.') == 1;
     if (!file && out.names.size() == 1 && (nodes > 1 || as_file))
         throw Error(ErrorKind::io, hosts, "",
-                    "there is no such file, and as a host it would hold all " + count_text(mesh.world, "rank")
+                    "there is no such file, and as a host it would hold all " + count_text(world, "rank")
                         + " of " + count_text(nodes, "node")
                         + ": --hosts takes a list, as node[01-04,7], or a file of names");
     return out;
@@ -649,8 +653,8 @@ void refuse(const std::string& why) {
     throw Error(ErrorKind::usage, "", "", why);
 }
 
-runs::Measured measure_files(const Presets& presets, const std::vector<std::string>& files,
-                             const Plan* plan) {
+runs::Measured measure_files(const Presets& presets, const std::vector<std::string>& files, const Plan* plan,
+                             const std::string& hosts) {
     std::optional<Mesh> mesh;
     if (plan != nullptr) mesh = build_mesh(*plan);
     const runs::PartOfGroup part_of = runs::parts_by(mesh ? &*mesh : nullptr);
@@ -661,7 +665,13 @@ runs::Measured measure_files(const Presets& presets, const std::vector<std::stri
         read.push_back(file == "-" ? runs::read_run_text(read_input(file), file, part_of)
                                    : runs::read_run_file(file, part_of));
     }
-    return runs::measure(std::move(read), plan, presets);
+    std::int64_t world = 0;  // as the files say it
+    for (const runs::RunFile& f : read) world = std::max(world, f.world);
+    if (!hosts.empty() && !mesh && world == 0)
+        throw Error(ErrorKind::usage, hosts, "",
+                    "the files do not say how many ranks the run has: --plan says it");
+    const Hosts named = mesh ? load_hosts(hosts, *plan, *mesh) : load_hosts(hosts, world, world);
+    return runs::measure(std::move(read), plan, presets, named);
 }
 
 namespace {

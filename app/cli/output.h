@@ -200,6 +200,8 @@ void add_lessons(Options& app, std::string& folder);
 void add_hosts(Options& app, std::string& hosts);
 // Returns the hosts, empty where no host is named. Throws Error where they do not fit the plan.
 [[nodiscard]] Hosts load_hosts(const std::string& hosts, const Plan& plan, const Mesh& mesh);
+// Does the same for so many ranks, of which `node` share a node; `world` of them where that is not known.
+[[nodiscard]] Hosts load_hosts(const std::string& hosts, std::int64_t world, std::int64_t node);
 
 // Returns why a plan is invalid, a line an error; nothing for one that can be laid out.
 [[nodiscard]] std::vector<std::string> errors_of(const Evaluation& evaluation);
@@ -210,9 +212,9 @@ void add_hosts(Options& app, std::string& hosts);
 [[noreturn]] void refuse(const std::string& why);
 
 // Reads the files that a run left behind, for the commands that compare it with its plan.
-// `plan` may be nullptr. Throws Error for a file of another kind.
+// `plan` may be nullptr, `hosts` be empty. Throws Error for a file of another kind.
 [[nodiscard]] runs::Measured measure_files(const Presets& presets, const std::vector<std::string>& files,
-                                           const Plan* plan);
+                                           const Plan* plan, const std::string& hosts = {});
 
 // Commands write what they found in the same forms: text, JSON, CSV, Markdown, to standard output or a file.
 

@@ -10,6 +10,7 @@
 #include "core/io/plan_json.h"
 #include "core/mesh/places.h"
 #include "core/plan/names.h"
+#include "core/plan/stand_in.h"
 #include "core/runs/calibrate.h"
 #include "core/runs/hang.h"
 #include "core/runs/run_layout.h"
@@ -42,13 +43,17 @@ struct ShownHang {
 Json json_of_call(const ShownHang& s, const runs::RunCall& call, bool members) {
     if (call.group < 0)
         return {{"axes", Json::array()}, {"group_name", nullptr}, {"group", Json::array()},
-                {"sequence", nullptr},   {"collective", nullptr}, {"tier", nullptr}};
+                {"sequence", nullptr},   {"collective", nullptr}, {"tier", nullptr},
+                {"one_host", nullptr}};
     Json out{{"axes", s.hang.layout.axes_of(*s.run.names, call.group)},
              {"group_name", as_utf8(s.run.names->description(call.group))}};
     if (members) out["group"] = s.run.names->ranks(call.group);
     out["sequence"] = call.sequence;
     out["collective"] = as_utf8(s.run.names->text(call.collective));
-    out["tier"] = s.of.tier_name_of(call);
+    const Cluster& cluster = s.of.plan.cluster;
+    out["tier"] = is_known(cluster) ? Json(tier_name(cluster, s.of.tier_of(call, cluster))) : Json(nullptr);
+    const std::optional<bool> one = on_one_host(s.of, call, s.hosts);
+    out["one_host"] = one ? Json(*one) : Json(nullptr);
     return out;
 }
 
@@ -116,7 +121,7 @@ Json json_of_hang(const ShownHang& s, const Json& agrees) {
             {"held_up", h.held_up},
             {"groups_stuck", std::move(stuck)},
             {"order_cycle", h.order_cycle},
-            {"plan", Json::parse(write_plan(s.of.plan))},
+            {"plan", is_stand_in(s.of.plan) ? Json(nullptr) : Json::parse(write_plan(s.of.plan))},
             {"problems", std::move(problems)},
             {"warnings", std::move(warnings)}};
 }
@@ -127,7 +132,7 @@ void add_waiting(const ShownHang& s, std::string& out) {
     if (!calls.empty()) out += "\nWaiting\n";
     constexpr std::size_t kMostCalls = 64;
     for (std::size_t i = 0; i < std::min(calls.size(), kMostCalls); ++i)
-        out += "  " + waiting_words(s.of, calls[i]) + "\n";
+        out += "  " + waiting_words(s.of, calls[i], s.hosts) + "\n";
     if (calls.size() > kMostCalls)
         out += "  … " + count_text(static_cast<std::int64_t>(calls.size() - kMostCalls), "call") + " more\n";
     if (!s.hang.held_up.empty())
@@ -139,14 +144,18 @@ std::string text_of(const ShownHang& s) {
     const runs::Hang& h = s.hang;
     std::string out = verdict_words(h) + "\n";
     for (const runs::Culprit& c : h.culprits) out += culprit_words(s.of, c, s.hosts) + "\n";
-    for (const runs::RunCall& c : h.groups_stuck)
-        out +=
-            "stuck: " + call_words(h, *s.run.names, c) + ", over " + std::string(s.of.tier_name_of(c)) + "\n";
+    for (const runs::RunCall& c : h.groups_stuck) {
+        const std::string wire = wire_words(s.of, c, s.hosts);
+        out += "stuck: " + call_words(h, *s.run.names, c) + (wire.empty() ? "" : ", " + wire) + "\n";
+    }
     if (const std::string next = next_words(h); !next.empty()) out += "\n" + next + "\n";
     add_waiting(s, out);
     out += "\nLayout: " + layout_words(h.layout) + " (the innermost first; "
            + (h.layout.from == runs::LayoutFrom::names ? "by the groups' names" : "by the calls")
            + (h.layout.certain ? "" : ", not certain") + ")\n";
+    if (is_stand_in(s.of.plan))
+        out += std::string("Model and cluster: not known; --plan names them, and the wires")
+               + (s.hosts.names.empty() ? ", --hosts the nodes" : "") + ".\n";
     for (const std::string& d : s.of.differences) out += d + "\n";
     for (const std::string& w : h.warnings) out += "warning: " + w + "\n";
     constexpr std::size_t kMostFiles = 16;
@@ -194,6 +203,7 @@ namespace {
 
 struct MeasuredArguments {
     std::vector<std::string> files;
+    std::string hosts;
     PlanArgument plan;
     Forms forms;
 };
@@ -218,6 +228,22 @@ Json json_of_part(const runs::Measured& m, const runs::PartRow& r) {
             {"why", r.fitting.why}};
 }
 
+Json json_of_rank(const runs::RankRow& r) {
+    Json parts = Json::object();
+    for (const runs::RunPart p : all_of<runs::RunPart>())
+        if (r.part[p]) parts[std::string(name_of(p))] = *r.part[p];
+    return {{"rank", r.rank},
+            {"place", r.place.empty() ? Json(nullptr) : Json(as_utf8(r.place))},
+            {"step_s", r.step_s},
+            {"own_s", r.own_s},
+            {"parts", std::move(parts)}};
+}
+
+Json json_of_slow(const runs::Measured& m, const runs::SlowRank& s) {
+    return {{"rank", m.ranks[s.row].rank}, {"part", name_of(s.part)}, {"part_s", s.part_s},
+            {"peers_s", s.peers_s},        {"more_s", s.more_s()},    {"peers", s.peers}};
+}
+
 Json json_of_collective(const runs::CollectiveRow& r) {
     return {{"axis", r.axis},
             {"group_name", as_utf8(r.group_name)},
@@ -234,7 +260,9 @@ Json json_of_collective(const runs::CollectiveRow& r) {
 
 Json json_of_measured(const runs::Measured& m) {
     Json files = Json::array(), parts = Json::array(), collectives = Json::array(), links = Json::array(),
-         problems = Json::array(), warnings = Json::array();
+         problems = Json::array(), warnings = Json::array(), ranks = Json::array(), slow = Json::array();
+    for (const runs::RankRow& r : m.ranks) ranks.push_back(json_of_rank(r));
+    for (const runs::SlowRank& s : m.slow) slow.push_back(json_of_slow(m, s));
     for (const runs::RunFile& f : m.files)
         files.push_back({{"file", as_utf8(f.file)},
                          {"kind", name_of(f.kind)},
@@ -265,6 +293,8 @@ Json json_of_measured(const runs::Measured& m) {
               {"predicted_peak", m.predicted_peak > 0 ? whole(m.predicted_peak) : Json(nullptr)}}},
             {"summary", as_utf8(m.summary)},
             {"parts", std::move(parts)},
+            {"ranks", std::move(ranks)},
+            {"slow", std::move(slow)},
             {"collectives", std::move(collectives)},
             {"links", std::move(links)},
             {"problems", std::move(problems)},
@@ -285,6 +315,9 @@ Document document_of(const runs::Measured& m) {
     if (!m.parts.empty()) step.table = measured_parts_table(m);
     Document out{"Measured", {}};
     out.sections.push_back(std::move(step));
+    if (!m.ranks.empty())
+        out.sections.push_back(
+            {"Ranks", {"Own work: all of the step that is no communication."}, measured_ranks_table(m)});
     if (!m.collectives.empty()) {
         Section calls{"Collectives", link_words(m), measured_collectives_table(m)};
         out.sections.push_back(std::move(calls));
@@ -295,8 +328,11 @@ Document document_of(const runs::Measured& m) {
 int show_measured(const Context& context, const MeasuredArguments& a) {
     std::optional<Plan> plan;
     if (!a.plan.name.empty()) plan = load_plan(context, a.plan);
-    const runs::Measured m = measure_files(context.presets, a.files, plan ? &*plan : nullptr);
-    Answer out{json_of_measured(m), m.parts.empty() ? measured_collectives_table(m) : measured_parts_table(m),
+    const runs::Measured m = measure_files(context.presets, a.files, plan ? &*plan : nullptr, a.hosts);
+    Answer out{json_of_measured(m),
+               !m.ranks.empty()   ? measured_ranks_table(m)
+               : !m.parts.empty() ? measured_parts_table(m)
+                                  : measured_collectives_table(m),
                document_of(m)};
     for (const runs::RunProblem& p : m.problems)
         if (p.code == "impossible-run") out.errors.push_back("pentamesh: " + p.message);
@@ -316,6 +352,7 @@ void add_measured(Options& app, Context& context) {
     app.add_option("--plan", a.plan.name, "the plan of the run, whose prediction stands beside it")
         .type_name("PLAN");
     add_plan_options(app, a.plan);
+    add_hosts(app, a.hosts);
     add_forms(app, context, a.forms);
 }
 

@@ -188,6 +188,7 @@ struct WindowRun::Impl {
         host.searches = true;
         host.flies = true;
         host.first_run = args.welcomes && !args.plan && args.opened.empty();
+        host.plan_chosen = args.plan.has_value();
         host.open_outside = [](const std::filesystem::path& file) {
             return open_outside(file, programs_of_user());
         };

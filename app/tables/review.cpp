@@ -329,6 +329,35 @@ Table measured_parts_table(const runs::Measured& m) {
     return out;
 }
 
+Table measured_ranks_table(const runs::Measured& m) {
+    Table out;
+    out.columns = {{"rank", Shown::plain, "rank"},
+                   {"place", Shown::words, "place"},
+                   {"step", Shown::seconds, "step_s"},
+                   {"own work", Shown::seconds, "own_s"}};
+    std::vector<runs::RunPart> parts;
+    for (const runs::RunPart p : all_of<runs::RunPart>())
+        if (std::ranges::any_of(m.ranks, [&](const runs::RankRow& r) { return r.part[p].has_value(); }))
+            parts.push_back(p);
+    for (const runs::RunPart p : parts)
+        out.columns.push_back({std::string(name_of(p)), Shown::seconds, std::string(name_of(p)) + "_s"});
+    out.columns.push_back({"slow by", Shown::words, "slow_by"});
+    out.columns.push_back({"more than peers", Shown::seconds, "more_s"});
+    for (std::size_t i = 0; i < m.ranks.size(); ++i) {
+        const runs::RankRow& r = m.ranks[i];
+        Table::Row& row = out.rows.emplace_back();
+        row.emplace_back(r.rank);
+        row.emplace_back(r.place);
+        row.emplace_back(r.step_s);
+        row.emplace_back(r.own_s);
+        for (const runs::RunPart p : parts) row.push_back(known(r.part[p]));
+        const auto slow = std::ranges::find(m.slow, i, &runs::SlowRank::row);
+        row.emplace_back(slow == m.slow.end() ? std::string() : std::string(name_of(slow->part)));
+        row.push_back(known(slow == m.slow.end() ? std::nullopt : std::optional(slow->more_s())));
+    }
+    return out;
+}
+
 Table measured_collectives_table(const runs::Measured& m) {
     Table out;
     out.columns = {{"axis", Shown::words, "axis"},
@@ -362,15 +391,15 @@ Table measured_collectives_table(const runs::Measured& m) {
     return out;
 }
 
-Table hang_table(const runs::HangRun& run) {
+Table hang_table(const runs::HangRun& run, const Hosts& hosts, const Cluster* cluster) {
     Table out;
-    out.columns = {{"ranks"}, {"does"}, {"at"}, {"for"}, {"call"}, {"over"}, {"why"}};
+    out.columns = {{"ranks"}, {"does"}, {"at"}, {"for"}, {"call"}, {"wire"}, {"why"}};
     const runs::Hang& h = run.hang;
     const auto add = [&](const std::string& ranks, const std::string& does, const std::string& at,
                          const std::string& whom, const runs::RunCall& call, const std::string& why) {
         Table::Row& row = out.rows.emplace_back();
         for (const std::string& cell : {ranks, does, at, whom, call_words(h, *run.run.names, call),
-                                        std::string(run.tier_name_of(call)), why})
+                                        wire_words(run, call, hosts, cluster), why})
             row.emplace_back(cell);
     };
     for (const runs::Culprit& c : h.culprits)

@@ -59,9 +59,12 @@ struct NearRunRow {
 
 [[nodiscard]] Table measured_parts_table(const runs::Measured& m);
 [[nodiscard]] Table measured_collectives_table(const runs::Measured& m);
+// Returns a row a rank of several that were traced: what each part of its step takes, and whether it is slow.
+[[nodiscard]] Table measured_ranks_table(const runs::Measured& m);
 // Says what share of each wire would explain the transfers that are known without their wait.
 [[nodiscard]] std::vector<std::string> link_words(const runs::Measured& m);
 // Lists who is to blame, stuck, waits, is held up.
-[[nodiscard]] Table hang_table(const runs::HangRun& run);
+[[nodiscard]] Table hang_table(const runs::HangRun& run, const Hosts& hosts = {},
+                               const Cluster* cluster = nullptr);
 
 }  // namespace pentamesh

@@ -4,6 +4,7 @@
 #include "core/base/number.h"
 #include "core/base/text.h"
 #include "core/plan/model_fields.h"
+#include "core/plan/stand_in.h"
 
 #include <algorithm>
 #include <cmath>
@@ -14,6 +15,7 @@ namespace pentamesh {
 
 std::string_view domain_name(const Cluster& cluster) {
     constexpr std::int64_t kLargestNode = 16;
+    if (!is_known(cluster)) return "block";
     return !cluster.tiers.empty() && domain_of(cluster, 0) > kLargestNode ? "rack" : "node";
 }
 

@@ -15,7 +15,8 @@
 
 namespace pentamesh {
 
-// Returns the word for a fast domain: a node, or a rack where it is as large as one (NVL72).
+// Returns the word for a fast domain: a node, or a rack where it is as large as one (NVL72); "block" of a
+// cluster that is not known.
 [[nodiscard]] std::string_view domain_name(const Cluster& cluster);
 // Returns "NVLink"; "the network" for a tier that the cluster does not have.
 [[nodiscard]] std::string_view tier_name(const Cluster& cluster, int tier);

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -112,12 +113,12 @@ struct HangRun {
     Hang hang;
     Plan plan;                               // of the run's layout
     std::vector<std::string> differences{};  // of the layout from the plan that was given; none: it agrees
-    [[nodiscard]] int tier_of(const RunCall& call) const;  // the slowest that the call's group crosses
-    [[nodiscard]] std::string_view tier_name_of(const RunCall& call) const;  // empty for no call
+    // Returns the slowest tier that the call's group crosses.
+    [[nodiscard]] int tier_of(const RunCall& call, const Cluster& cluster) const;
 };
 
 // `own` is the plan of the run: its cluster says which ranks share a node, and it is kept where its layout
-// agrees; nullptr: a preset's model and cluster stand for it. Throws Error (invalid) where there are no
+// agrees; nullptr: the plan is a stand-in (core/plan/stand_in.h). Throws Error (invalid) where there are no
 // dumps.
 [[nodiscard]] HangRun hang_of(DumpFolder run, const Plan* own, const Presets& presets);
 [[nodiscard]] HangRun read_hang(const std::filesystem::path& place, const Plan* own, const Presets& presets,
@@ -129,8 +130,16 @@ struct HangRun {
 
 // Returns "tp 0, dp 1, pp 3": the place of a rank in the run's mesh, the innermost axis first.
 [[nodiscard]] std::string coordinate_words(const RunLayout& layout, std::int64_t rank);
+// Says what is known of the wire between the ranks of a call: "over NVLink" by the tiers of a cluster; where
+// that is not known, "on one host" or "across hosts" by their names; else empty. `cluster` is nullptr for
+// that of the run's plan, here and below.
+[[nodiscard]] std::string wire_words(const HangRun& run, const RunCall& call, const Hosts& hosts,
+                                     const Cluster* cluster = nullptr);
+// Returns true where the call's ranks share a host, false where they do not; nullopt: hosts have no names.
+[[nodiscard]] std::optional<bool> on_one_host(const HangRun& run, const RunCall& call, const Hosts& hosts);
 // Returns "rank 12 stopped (not sure) at tp 0, pp 3 on gpu004: why (the call, over NVLink)".
-[[nodiscard]] std::string culprit_words(const HangRun& run, const Culprit& culprit, const Hosts& hosts);
+[[nodiscard]] std::string culprit_words(const HangRun& run, const Culprit& culprit, const Hosts& hosts,
+                                        const Cluster* cluster = nullptr);
 
 // The ranks that wait in one call.
 struct WaitingCall {
@@ -139,7 +148,8 @@ struct WaitingCall {
 };
 // Returns first those in which the others wait for a rank that is to blame, then those of few ranks.
 [[nodiscard]] std::vector<WaitingCall> waiting_by_call(const Hang& hang);
-[[nodiscard]] std::string waiting_words(const HangRun& run, const WaitingCall& waiting);
+[[nodiscard]] std::string waiting_words(const HangRun& run, const WaitingCall& waiting,
+                                        const Hosts& hosts = {}, const Cluster* cluster = nullptr);
 
 // Says in words what was found of a run that hangs.
 

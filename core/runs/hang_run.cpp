@@ -1,6 +1,7 @@
 #include "core/base/json_reader.h"
 #include "core/base/text.h"
 #include "core/mesh/places.h"
+#include "core/plan/stand_in.h"
 #include "core/runs/dump.h"
 #include "core/runs/hang.h"
 #include "core/runs/run_layout.h"
@@ -10,6 +11,7 @@
 #include <charconv>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -31,21 +33,16 @@ constexpr std::size_t kMostRanks = 12;  // named in a sentence
 
 }  // namespace
 
-int HangRun::tier_of(const RunCall& call) const {
+int HangRun::tier_of(const RunCall& call, const Cluster& cluster) const {
     int slowest = 0;
     if (call.group < 0) return slowest;
     const std::vector<std::int64_t>& ranks = run.names->ranks(call.group);
-    for (const std::int64_t r : ranks)
-        slowest = std::max(slowest, tier_between(plan.cluster, ranks.front(), r));
+    for (const std::int64_t r : ranks) slowest = std::max(slowest, tier_between(cluster, ranks.front(), r));
     return slowest;
 }
 
-std::string_view HangRun::tier_name_of(const RunCall& call) const {
-    return call.group < 0 ? "" : tier_name(plan.cluster, tier_of(call));
-}
-
 HangRun hang_of(DumpFolder run, const Plan* own, const Presets& presets) {
-    // The default's cluster tells which ranks share a node.
+    // Without a plan nodes of 8 are taken: ranks next to each other that left no dump may have died together.
     Plan base = own != nullptr ? *own : presets.plan("llama-3-70b-3d");
     const std::int64_t node = base.cluster.tiers.empty() ? 1 : domain_of(base.cluster, 0);
     Hang hang = find_hang(run, node);
@@ -54,6 +51,7 @@ HangRun hang_of(DumpFolder run, const Plan* own, const Presets& presets) {
     if (own != nullptr) differ = differences(hang.layout, base);
     const bool keep = own != nullptr && differ.empty();
     Plan plan = keep ? base : plan_of(hang.layout, base, own == nullptr);
+    if (own == nullptr) plan = stand_in_of(std::move(plan));
     return {std::move(run), std::move(hang), std::move(plan), std::move(differ)};
 }
 
@@ -77,15 +75,41 @@ std::string coordinate_words(const RunLayout& l, std::int64_t rank) {
     return at;
 }
 
-std::string culprit_words(const HangRun& run, const Culprit& c, const Hosts& hosts) {
+std::optional<bool> on_one_host(const HangRun& run, const RunCall& call, const Hosts& hosts) {
+    if (call.group < 0 || hosts.names.empty()) return std::nullopt;
+    const std::vector<std::int64_t>& ranks = run.run.names->ranks(call.group);
+    return std::all_of(ranks.begin(), ranks.end(), [&](std::int64_t r) {
+        return r / hosts.gpus_each == ranks.front() / hosts.gpus_each;
+    });
+}
+
+std::string wire_words(const HangRun& run, const RunCall& call, const Hosts& hosts, const Cluster* cluster) {
+    if (call.group < 0) return "";
+    const Cluster& of = cluster != nullptr ? *cluster : run.plan.cluster;
+    if (is_known(of)) return sentence("over ", tier_name(of, run.tier_of(call, of)));
+    const std::optional<bool> one = on_one_host(run, call, hosts);
+    return !one ? "" : *one ? "on one host" : "across hosts";
+}
+
+namespace {
+
+// Returns ", over NVLink", as the end of a sentence; empty where the wire is not known.
+std::string wire_after(const HangRun& run, const RunCall& call, const Hosts& hosts, const Cluster* cluster) {
+    const std::string wire = wire_words(run, call, hosts, cluster);
+    return wire.empty() ? "" : ", " + wire;
+}
+
+}  // namespace
+
+std::string culprit_words(const HangRun& run, const Culprit& c, const Hosts& hosts, const Cluster* cluster) {
     const std::string at = coordinate_words(run.hang.layout, c.rank);
     std::string out = sentence("rank ", c.rank, " ", name_of(c.kind), c.sure ? "" : " (not sure)",
                                at.empty() ? "" : " at " + at);
     if (!hosts.names.empty()) out += " on " + hosts.of(c.rank);
     out += ": " + c.why;
     if (c.call.group >= 0)
-        out += sentence(" (", call_words(run.hang, *run.run.names, c.call), ", over ",
-                        run.tier_name_of(c.call), ")");
+        out += " (" + call_words(run.hang, *run.run.names, c.call) + wire_after(run, c.call, hosts, cluster)
+               + ")";
     return out;
 }
 
@@ -114,10 +138,11 @@ std::vector<WaitingCall> waiting_by_call(const Hang& hang) {
     return out;
 }
 
-std::string waiting_words(const HangRun& run, const WaitingCall& w) {
+std::string waiting_words(const HangRun& run, const WaitingCall& w, const Hosts& hosts,
+                          const Cluster* cluster) {
     return sentence(ranks_text(w.who, kMostRanks), w.who.size() == 1 ? " waits" : " wait", " for ",
                     ranks_text(w.whom, kMostRanks), " in ", call_words(run.hang, *run.run.names, w.call),
-                    ", over ", run.tier_name_of(w.call));
+                    wire_after(run, w.call, hosts, cluster));
 }
 
 namespace {

@@ -497,6 +497,101 @@ void compare(Measured& m, const Plan& plan, const Mesh& mesh) {
     }
 }
 
+// These are what a rank does itself: it waits for nobody in them.
+constexpr std::array kOwnWork{RunPart::compute, RunPart::optimizer, RunPart::memory, RunPart::idle};
+
+std::string rank_place(const Plan* plan, const Mesh* mesh, const Hosts& hosts, std::int64_t rank) {
+    std::string out;
+    const auto add = [&](const std::string& words) { out += (out.empty() ? "" : ", ") + words; };
+    if (mesh != nullptr) {
+        const Coordinates at = dense_coordinates(*mesh, rank);
+        for (const Axis a : all_of<Axis>())
+            if (a != Axis::ep && mesh->dense[a].size > 1) add(sentence(name_of(a), " ", at[a]));
+    }
+    const bool named = !hosts.names.empty() && rank / hosts.gpus_each < std::ssize(hosts.names);
+    if (named)
+        add(hosts.of(rank));
+    else if (plan != nullptr && plan->cluster.tiers.size() > 1)
+        add(sentence(domain_name(plan->cluster), " ", rank / domain_of(plan->cluster, 0)));
+    return out;
+}
+
+// Numbers the rows so that those of ranks which share a group of replicas, shards or a layer's pieces have
+// the same number: they are of one pipeline stage.
+void number_by_groups(const std::vector<const RunFile*>& files, std::vector<RankRow>& rows) {
+    const PartOfGroup part_of = parts_by(nullptr);
+    std::vector<int> number(rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) number[i] = static_cast<int>(i);
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        for (const RunGroup& g : files[i]->groups) {
+            const RunPart part = part_of(g, "", *files[i]);
+            if (part == RunPart::pp || part == RunPart::unnamed) continue;
+            for (const std::int64_t r : g.ranks) {
+                const auto peer = std::ranges::lower_bound(rows, r, {}, &RankRow::rank);
+                if (peer == rows.end() || peer->rank != r) continue;
+                const int from = number[static_cast<std::size_t>(peer - rows.begin())], to = number[i];
+                std::ranges::replace(number, from, to);
+            }
+        }
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        if (std::ranges::count(number, number[i]) > 1) rows[i].peers_of = number[i];
+}
+
+// Returns how many of the values, from the last of them on, lie apart above the others; they are in order.
+std::size_t count_above(const std::vector<double>& sorted, double step_s) {
+    constexpr double kLeastOfStep = 0.03;  // a smaller step is noise, as where dumps are read
+    std::size_t at = 0;
+    double widest = 0;
+    for (std::size_t i = 1; i < sorted.size(); ++i)
+        if (sorted[i] - sorted[i - 1] > widest) widest = sorted[i] - sorted[i - 1], at = i;
+    const std::size_t above = sorted.size() - at;
+    if (at == 0 || above * 2 > sorted.size() || widest <= kLeastOfStep * step_s) return 0;
+    return widest > sorted[at - 1] - sorted.front() ? above : 0;
+}
+
+// Marks those of some peers whose value lies apart above the others'.
+void mark_slow(const std::vector<RankRow*>& peers, const std::function<double(const RankRow&)>& value) {
+    std::vector<double> sorted, steps;
+    for (const RankRow* r : peers) sorted.push_back(value(*r)), steps.push_back(r->step_s);
+    std::ranges::sort(sorted);
+    const std::size_t above = count_above(sorted, median(std::move(steps)));
+    if (above == 0) return;
+    const double least = sorted[sorted.size() - above];
+    for (RankRow* r : peers)
+        if (value(*r) >= least) r->slow = true;
+}
+
+// Returns the part of its own work of which a rank has most more than its peers that are not slow.
+SlowRank slow_rank(const std::vector<RankRow>& rows, std::size_t row) {
+    SlowRank out{.row = row};
+    for (const RunPart p : kOwnWork) {
+        std::vector<double> of_peers;
+        for (const RankRow& r : rows)
+            if (!r.slow && r.peers_of == rows[row].peers_of) of_peers.push_back(r.part[p].value_or(0));
+        SlowRank of_part{.row = row,
+                         .part = p,
+                         .part_s = rows[row].part[p].value_or(0),
+                         .peers_s = 0,
+                         .peers = std::ssize(of_peers)};
+        of_part.peers_s = median(std::move(of_peers));
+        if (p == kOwnWork.front() || of_part.more_s() > out.more_s()) out = of_part;
+    }
+    return out;
+}
+
+// Says which ranks stand out, or that none does; empty where no two are peers.
+std::string slow_summary(const Measured& m) {
+    constexpr std::size_t kMostNamed = 4;
+    std::string out;
+    for (std::size_t i = 0; i < std::min(m.slow.size(), kMostNamed); ++i)
+        out += " " + slow_words(m, m.slow[i]);
+    if (m.slow.size() > kMostNamed) out += sentence(" ", m.slow.size() - kMostNamed, " more are slow.");
+    const bool compared = std::ranges::any_of(m.ranks, [](const RankRow& r) { return r.peers_of >= 0; });
+    if (m.slow.empty() && compared)
+        out += sentence(" Of ", m.ranks.size(), " ranks none stands out by its own work.");
+    return out;
+}
+
 std::string signed_time(double seconds) {
     return (seconds < 0 ? "-" : "+") + time_text(std::abs(seconds));
 }
@@ -512,7 +607,8 @@ std::string summary_of(const Measured& m) {
     const bool warm_up = std::ranges::any_of(m.files, &RunFile::warm_up);
     std::string out = sentence(warm_up ? "The first step, which warms up, takes " : "A step takes ",
                                time_text(*m.measured_s));
-    if (!m.predicted_s) return out + ".";
+    if (m.ranks.size() > 1) out += sentence(", the mean of ", m.ranks.size(), " ranks");
+    if (!m.predicted_s) return out + "." + slow_summary(m);
     if (warm_up) return out + sentence("; predicted for those behind it: ", time_text(*m.predicted_s), ".");
     const double off = *m.measured_s - *m.predicted_s;
     out += sentence(", predicted ", time_text(*m.predicted_s), ": ", signed_time(off), " (",
@@ -524,12 +620,62 @@ std::string summary_of(const Measured& m) {
     if (largest != m.parts.end() && largest->predicted_s && std::abs(off) > kSmall * *m.predicted_s)
         out += sentence(" The largest part of the difference is ", name_of(largest->part), ": ",
                         signed_time(largest->difference_s()), ".");
-    return out;
+    return out + slow_summary(m);
 }
 
 }  // namespace
 
-Measured measure(std::vector<RunFile> files, const Plan* plan, const Presets& presets) {
+std::vector<RankRow> rank_rows(const std::vector<RunFile>& files, const Plan* plan, const Mesh* mesh,
+                               const Hosts& hosts) {
+    std::map<std::int64_t, const RunFile*> by_rank;
+    for (const RunFile& f : files)
+        if (f.kind == RunFileKind::kineto && f.rank >= 0 && f.step_s > 0) by_rank.emplace(f.rank, &f);
+    std::vector<RankRow> out;
+    if (by_rank.size() < 2) return out;
+    std::vector<const RunFile*> of;
+    bool in_mesh = mesh != nullptr;  // the plan's mesh is the run's
+    for (const auto& [rank, f] : by_rank)
+        in_mesh = in_mesh && rank < mesh->world && (f->world < 0 || f->world == mesh->world);
+    for (const auto& [rank, f] : by_rank) {
+        RankRow row{.rank = rank, .step_s = f->step_s};
+        for (const RunPart p : all_of<RunPart>())
+            if (f->parts[p]) row.part[p] = f->parts[p]->measured_s;
+        for (const RunPart p : kOwnWork) row.own_s += row.part[p].value_or(0);
+        row.place = rank_place(in_mesh ? plan : nullptr, in_mesh ? mesh : nullptr, hosts, rank);
+        if (in_mesh) row.peers_of = static_cast<int>(dense_coordinates(*mesh, rank)[Axis::pp]);
+        out.push_back(std::move(row));
+        of.push_back(f);
+    }
+    if (!in_mesh) number_by_groups(of, out);
+    return out;
+}
+
+std::vector<SlowRank> find_slow_ranks(std::vector<RankRow>& rows) {
+    std::map<int, std::vector<RankRow*>> peers;
+    for (RankRow& r : rows)
+        if (r.peers_of >= 0) peers[r.peers_of].push_back(&r);
+    for (const auto& [number, of] : peers) {
+        mark_slow(of, [](const RankRow& r) { return r.own_s; });
+        // A rank may be idle for as long as another computes: it waits for that one on its CPU.
+        mark_slow(of, [](const RankRow& r) { return r.part[RunPart::compute].value_or(0); });
+    }
+    std::vector<SlowRank> out;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        if (rows[i].slow) out.push_back(slow_rank(rows, i));
+    return out;
+}
+
+std::string slow_words(const Measured& m, const SlowRank& s) {
+    const RankRow& r = m.ranks[s.row];
+    const std::string what = s.part == RunPart::idle     ? "no kernel runs for "
+                             : s.part == RunPart::memory ? "copies take "
+                                                         : std::string(name_of(s.part)) + " takes ";
+    return sentence("Rank ", std::to_string(r.rank), r.place.empty() ? "" : " (" + r.place + ")",
+                    " is slow: ", what, time_text(s.part_s), " a step, ", time_text(s.more_s()),
+                    " more than for its ", count_text(s.peers, "peer"), ".");
+}
+
+Measured measure(std::vector<RunFile> files, const Plan* plan, const Presets& presets, const Hosts& hosts) {
     Measured m;
     m.files = std::move(files);
     std::optional<Prediction> prediction;
@@ -554,6 +700,8 @@ Measured measure(std::vector<RunFile> files, const Plan* plan, const Presets& pr
         if (!m.possible) m.problems.push_back({"impossible-run", words});
     }
     add_parts(m, predicted ? &*prediction : nullptr);
+    m.ranks = rank_rows(m.files, plan, plan ? &prediction->evaluation.mesh : nullptr, hosts);
+    m.slow = find_slow_ranks(m.ranks);
     if (predicted) name_unnamed(m, prediction->evaluation);
     for (const RunFile& f : m.files)
         for (const std::string& w : f.warnings) m.warnings.push_back(f.file + ": " + w);
@@ -576,7 +724,7 @@ struct OfRank {
     const RunCalls* calls;
 };
 
-// Holds the shortest time of each call that all ranks have, and how often a rank had it.
+// Holds the shortest time of each call that all ranks have, and how often a rank had it before all others.
 struct Matched {
     std::vector<double> shortest;
     std::map<std::int64_t, std::size_t> last;
@@ -596,9 +744,12 @@ std::optional<Matched> match(const std::vector<OfRank>& ranks) {
     Matched out;
     for (const auto& [number, times] : calls) {
         if (number < 0 || times.size() != ranks.size()) continue;
-        const auto& [seconds, rank] = *std::min_element(times.begin(), times.end());
-        out.shortest.push_back(seconds);
-        ++out.last[rank];
+        // Nobody is last of those that come at the same time.
+        constexpr double kTie = 0.05;  // of the call
+        auto sorted = times;
+        std::sort(sorted.begin(), sorted.end());
+        out.shortest.push_back(sorted[0].first);
+        if (sorted[1].first > (1 + kTie) * sorted[0].first) ++out.last[sorted[0].second];
     }
     if (out.shortest.empty()) return std::nullopt;
     return out;

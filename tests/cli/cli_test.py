@@ -115,13 +115,21 @@ class Hang(unittest.TestCase):
             [waiting] = out["waiting"]
             self.assertEqual((waiting["rank"], waiting["for"], waiting["collective"]), (3, [2], "all_reduce"))
             self.assertEqual(out["layout"]["degrees"], {"tp": 2, "cp": 1, "pp": 1, "dp": 2})
-            self.assertEqual(run_json("report", "-", "--json", plan=out["plan"])[1]["valid"], True)
+            # Without a plan no wire is known, nor a model; hosts say who shares one.
+            self.assertEqual((out["plan"], culprit["tier"], culprit["one_host"]), (None, None, False))
+            two = run_json("hang", folder, "--hosts", "a,b", "--json")[1]["culprits"][0]
+            self.assertEqual((two["tier"], two["one_host"], two["host"]), (None, True, "b"))
+            self.assertIn(", across hosts)", run("hang", folder, "--hosts", "a,b,c,d")[1])
             again = run_json("hang", os.path.join(folder, "rank_"), "--plan", "single-gpu", "--json")[1]
             self.assertFalse(again["layout"]["agrees_with_plan"])
             self.assertEqual(again["problems"][0]["code"], "layout-differs")
+            self.assertEqual(run_json("report", "-", "--json", plan=again["plan"])[1]["valid"], True)
+            self.assertIsInstance(again["culprits"][0]["tier"], str)
             status, text, _ = run("hang", folder)
             self.assertTrue(text.startswith("hang: 1 rank is to blame; 1 rank waits"), text)
             self.assertIn("rank 2 stopped at tp 0, dp 1: it has no call open, and rank 3 waits for it", text)
+            self.assertNotIn(", over ", text)
+            self.assertIn("Model and cluster: not known", text)
 
     def test_what_is_no_dump_is_said_and_a_dump_is_no_settings(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -167,6 +175,44 @@ class Measured(unittest.TestCase):
         text = run("measured", os.path.join(self.FOLDER, "run2602-00", "rank42.pt.trace.json.gz"))[1]
         self.assertIn("A step takes 3.71 s", text)
         self.assertNotIn("predicted", text.split("Collectives")[0])
+
+    def test_of_several_traces_the_slow_rank_is_named(self):
+        with gzip.open(os.path.join(self.FOLDER, "run2602-00", "rank42.pt.trace.json.gz"), "rt", encoding="utf-8") as f:
+            trace = json.load(f)
+        plan = os.path.join(self.FOLDER, "run2602-00", "plan.json")
+
+        def write(folder, slow):
+            files = []
+            for rank in range(40, 48):
+                made = json.loads(json.dumps(trace))
+                made["distributedInfo"]["rank"] = rank
+                for e in made["traceEvents"]:
+                    if rank == slow and e.get("cat") == "kernel" and "nccl" not in e["name"]:
+                        e["dur"] *= 1.3
+                files.append(os.path.join(folder, f"rank{rank}.json"))
+                with open(files[-1], "w", encoding="utf-8") as f:
+                    json.dump(made, f)
+            return files
+
+        with tempfile.TemporaryDirectory() as folder:
+            files = write(folder, 45)
+            for more in ((), ("--plan", plan)):
+                out = run_json("measured", *files, *more, "--json")[1]
+                self.assertEqual([r["rank"] for r in out["ranks"]], list(range(40, 48)))
+                [slow] = out["slow"]
+                self.assertEqual((slow["rank"], slow["part"], slow["peers"]), (45, "compute", 7))
+                self.assertAlmostEqual(slow["part_s"] - slow["peers_s"], slow["more_s"], places=9)
+                self.assertGreater(slow["more_s"], 0.2 * slow["peers_s"])
+                self.assertIn("Rank 45", out["summary"])
+                self.assertEqual(out["ranks"][5]["place"] is None, not more)
+            rows = run("measured", *files, "--csv")[1].splitlines()
+            self.assertEqual((len(rows), rows[0].split(",")[0], rows[6].split(",")[0]), (9, "rank", "45"))
+            self.assertIn("compute", rows[6])
+            # The same trace eight times: nobody is slow, and nobody comes last.
+            out = run_json("measured", *write(folder, None), "--json")[1]
+            self.assertEqual(out["slow"], [])
+            self.assertEqual({c["last_to_arrive"] is None for c in out["collectives"]}, {True})
+            self.assertIn("none stands out", out["summary"])
 
     def test_a_log_with_settings_is_imported_and_says_that_it_has_steps(self):
         log = os.path.join(SOURCE, "tests/fuzz/seeds/runs/megatron.log")

@@ -1,6 +1,7 @@
 // Reads what a run left behind: traces, logs and lists of collectives. The real and made files and
 // their known answers: golden/measured/README.md.
 #include "core/base/files.h"
+#include "core/base/text.h"
 #include "core/io/plan_json.h"
 #include "core/runs/measured.h"
 #include "core/runs/run_file.h"
@@ -321,6 +322,110 @@ TEST_CASE("a log of one figure says whether it is the first step's, which warms 
     const RunFile titan =
         read_text("step:  1  loss: 12.25  memory:  9.84GiB(10.36%)  tps: 1,234  mfu: 5.0%\n");
     CHECK(titan.warm_up);
+}
+
+namespace {
+
+// Returns the trace of a rank of the tp group of 8 in which rank 40 is the first.
+RunFile traced(std::int64_t rank, double compute_s, double idle_s, double tp_s) {
+    RunFile f;
+    f.file = "rank" + std::to_string(rank), f.rank = rank, f.world = 64, f.steps = 1;
+    f.step_s = compute_s + idle_s + tp_s;
+    f.parts[RunPart::compute] = PartTime{compute_s, compute_s};
+    f.parts[RunPart::idle] = PartTime{idle_s, idle_s};
+    f.parts[RunPart::tp] = PartTime{tp_s, tp_s};
+    RunGroup group{.name = "mesh_tp", .size = 8, .ranks = {}, .own_name = "1"};
+    for (std::int64_t r = rank / 8 * 8; r < rank / 8 * 8 + 8; ++r) group.ranks.push_back(r);
+    f.groups.push_back(group);
+    return f;
+}
+
+// Returns the ranks that are slow of eight whose compute takes so long, in a step of 4 s.
+std::vector<std::int64_t> slow_of(const std::vector<double>& compute_s) {
+    std::vector<RunFile> files;
+    for (std::size_t i = 0; i < compute_s.size(); ++i)
+        files.push_back(traced(40 + static_cast<std::int64_t>(i), compute_s[i], 0.2, 3.8 - compute_s[i]));
+    const Measured m = measure(std::move(files), nullptr, presets());
+    std::vector<std::int64_t> out;
+    for (const SlowRank& s : m.slow) out.push_back(m.ranks[s.row].rank);
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE("of several ranks the one that works longer than its peers is named, with what it has more") {
+    std::vector<RunFile> files;
+    for (std::int64_t r = 47; r >= 40; --r)
+        files.push_back(r == 45 ? traced(r, 2.6, 0.2, 1.2) : traced(r, 2.0, 0.2, 1.8));
+    const Measured m = measure(files, nullptr, presets());
+    REQUIRE(m.ranks.size() == 8);
+    CHECK(m.ranks[0].rank == 40);
+    CHECK(m.ranks[5].own_s == near(2.8));
+    CHECK(m.ranks[5].place.empty());
+    REQUIRE(m.slow.size() == 1);
+    CHECK(m.ranks[m.slow[0].row].rank == 45);
+    CHECK(m.slow[0].part == RunPart::compute);
+    CHECK(m.slow[0].more_s() == near(0.6));
+    CHECK(m.slow[0].peers == 7);
+    CHECK(has(m.summary, "Rank 45 is slow: compute takes " + time_text(2.6) + " a step, " + time_text(0.6)
+                             + " more than for its 7 peers."));
+    // A rank that is idle for longer is late as well; the plan says where it stands.
+    for (RunFile& f : files)
+        if (f.rank == 45) f = traced(45, 2.0, 0.8, 1.2);
+    Plan plan = presets().plan("llama-3-70b-3d");
+    plan.layout.tp = 8, plan.layout.pp = 2, plan.layout.dp_shard = 4, plan.layout.cp = 1;
+    plan.layout.dp_replicate = 1, plan.layout.ep = 1;
+    plan.cluster.gpus = 64;
+    const Mesh mesh = build_mesh(plan);
+    REQUIRE(mesh.world == 64);
+    std::vector<RankRow> rows = rank_rows(files, &plan, &mesh, {});
+    const std::vector<SlowRank> slow = find_slow_ranks(rows);
+    REQUIRE(slow.size() == 1);
+    CHECK(slow[0].part == RunPart::idle);
+    CHECK(has(rows[slow[0].row].place, "tp 5"));
+    CHECK(has(rows[slow[0].row].place, "node 5"));
+    // By the names of hosts instead.
+    Hosts hosts{.names = {"a", "b", "c", "d"}, .gpus_each = 16};
+    CHECK(rank_rows(files, nullptr, nullptr, hosts)[5].place == "c");
+}
+
+TEST_CASE("ranks that tie, and those of other stages, are not slow") {
+    CHECK(slow_of({2, 2, 2, 2, 2, 2, 2, 2}).empty());
+    CHECK(slow_of({2, 2, 2, 2, 2, 2.6, 2.6, 2}) == std::vector<std::int64_t>{45, 46});
+    CHECK(slow_of({2.6, 2.6, 2.6, 2.6, 2.6, 2, 2, 2}).empty());      // more than half
+    CHECK(slow_of({2, 2.2, 2.4, 2.6, 2.8, 3.0, 3.2, 3.4}).empty());  // none stands apart
+    CHECK(slow_of({2, 2, 2, 2, 2, 2.1, 2, 2}).empty());              // under 3 % of the step
+    CHECK(slow_of({2, 2.6}) == std::vector<std::int64_t>{41});
+    // Two groups of tp are no peers: they may be of two stages.
+    std::vector<RunFile> files{traced(40, 2, 0.2, 1.8), traced(41, 2, 0.2, 1.8), traced(48, 3, 0.2, 0.8),
+                               traced(49, 3, 0.2, 0.8)};
+    CHECK(measure(files, nullptr, presets()).slow.empty());
+    // Without groups nobody is known to be a peer.
+    for (RunFile& f : files) f.groups.clear();
+    const Measured m = measure(files, nullptr, presets());
+    CHECK(m.slow.empty());
+    CHECK(m.ranks[0].peers_of == -1);
+}
+
+TEST_CASE("of ranks that come at the same time nobody is last") {
+    const auto file = [](std::int64_t rank, float seconds) {
+        RunFile f = traced(rank, 2, 0.2, 1.8);
+        f.calls.push_back({.group = 0,
+                           .collective = "AllGather",
+                           .bytes = 8,
+                           .buffer = 8,
+                           .seconds = {seconds, seconds},
+                           .numbers = {}});
+        return f;
+    };
+    const auto row = [&](float a, float b, float c) {
+        return measure({file(40, a), file(41, b), file(42, c)}, nullptr, presets()).collectives.at(0);
+    };
+    CHECK(row(1, 1, 1).last_rank == -1);
+    CHECK(row(1, 1.02F, 3).last_rank == -1);
+    CHECK(*row(1, 1.02F, 3).transfer_s == near(1));
+    CHECK(row(3, 1, 2).last_rank == 41);
+    CHECK(row(3, 1, 2).last_share == 1);
 }
 
 TEST_CASE("what is no such file is refused by its name") {

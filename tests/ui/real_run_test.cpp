@@ -5,6 +5,8 @@
 #include "app/ui/views/mesh/mesh_run.h"
 #include "core/base/files.h"
 #include "core/io/plan_json.h"
+#include "core/plan/stand_in.h"
+#include "core/runs/run_layout.h"
 #include "tests/folder.h"
 #include "tests/near.h"
 #include "tests/stuck_job.h"
@@ -108,6 +110,63 @@ TEST_CASE("a dropped folder of dumps opens the plan of its layout, and the mesh 
     REQUIRE(d.click("run.close"));
     CHECK(d.shell.screen().run == nullptr);
     CHECK_FALSE(d.drawn("mesh.run"));
+}
+
+TEST_CASE("a run without a plan shows what it says itself, and asks for its plan") {
+    Driver d("llama-3-8b-fsdp", {1600, 900});
+    open_and_wait(d, kGolden / "runs" / "gpu_error_1st");
+    CHECK(is_stand_in(d.plan()));
+    CHECK_FALSE(d.shell.evaluation().valid);
+    CHECK(shows(d, "Hang: 2 ranks are to blame"));
+    CHECK(shows(d, "not known"));
+    CHECK(shows(d, "rank 12 gpu at tp 0"));
+    for (const std::string_view invented : {"MFU", "Does not fit", "to mend", "DeepSeek", "H800", "NVLink",
+                                            "InfiniBand", "node 0", "tokens/s"}) {
+        CAPTURE(invented);
+        CHECK_FALSE(shows(d, invented));
+    }
+    // Memory and the timeline ask; so does each view that is of the plan only.
+    CHECK(d.drawn("plan.wanted.open", static_cast<std::uint64_t>(ViewId::memory)));
+    REQUIRE(d.click("plan.wanted.open", static_cast<std::uint64_t>(ViewId::timeline)));
+    CHECK(d.shell.dialog() == DialogKind::open);
+    d.press({Key::escape});
+    for (const ViewEntry& view : view_table()) {
+        CAPTURE(view.name);
+        d.shell.show_full(view.id);
+        d.settle();
+        CHECK(d.drawn("plan.wanted.open", static_cast<std::uint64_t>(view.id)) == (view.id != ViewId::mesh));
+    }
+    d.shell.show_full(std::nullopt);
+    // A model by itself is not enough; the run stays open.
+    const runs::RunLayout& layout = d.shell.screen().run->hang->hang.layout;
+    Plan half = d.plan();
+    half.model = d.presets.plan("deepseek-v3-2048").model;
+    d.shell.edit_plan(half, "the model");
+    d.settle();
+    CHECK(is_stand_in(d.plan()));
+    CHECK_FALSE(d.shell.evaluation().valid);
+    // The plan of the run names the wires.
+    d.shell.open_plan(runs::plan_of(layout, d.presets.plan("deepseek-v3-2048"), true));
+    d.settle();
+    REQUIRE(d.shell.screen().run != nullptr);
+    CHECK(d.shell.evaluation().step.has_value());
+    CHECK(shows(d, "MFU"));
+    CHECK(shows(d, "over NVLink"));
+}
+
+TEST_CASE("with its run a stand-in goes, and a trace beside one has its measured half only") {
+    Driver d("llama-3-8b-fsdp");
+    const Plan before = d.plan();
+    d.shell.open_plan(stand_in_of(before));
+    open_and_wait(d, kGolden / "measured" / "run2602-00" / "rank42.pt.trace.json.gz");
+    d.until([&] { return d.shell.screen().run->measured != nullptr; });
+    CHECK_FALSE(d.shell.screen().run->measured->predicted_s.has_value());
+    CHECK(d.shell.screen().run->measured->measured_s.has_value());
+    CHECK(shows(d, "A step takes"));
+    CHECK(shows(d, "compute"));
+    CHECK(d.drawn("plan.wanted.open", static_cast<std::uint64_t>(ViewId::mesh)));  // a trace tells no layout
+    run_id(d, "run.close");
+    CHECK(d.plan() == before);
 }
 
 TEST_CASE("one dump stands for all beside it, and a plan with the run's layout stays") {

@@ -15,6 +15,7 @@
 #include "core/pipeline/timeline.h"
 #include "core/plan/edits.h"
 #include "core/plan/problem.h"
+#include "core/plan/stand_in.h"
 #include "core/sharding/placement.h"
 #include "core/sharding/sharding.h"
 
@@ -408,6 +409,11 @@ Effects draw_inspector(Ui& ui, Rect panel, Scene& scene, InspectorState& state) 
     case Topic::step: break;
     }
     if (valid) explanation_block(ui, room, scene);
+    if (is_stand_in(scene.plan)) {
+        put_head(ui, room, 6, "THE RUN'S PLAN");
+        put_paragraph(ui, room, "It is not known: no figure of a plan is shown.", ui.small(), 18, 4);
+        return out;
+    }
     out.add(problems_block(ui, room, scene, state));
     return out;
 }

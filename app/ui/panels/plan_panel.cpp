@@ -13,6 +13,7 @@
 #include "core/pipeline/sequence.h"
 #include "core/plan/edits.h"
 #include "core/plan/names.h"
+#include "core/plan/stand_in.h"
 #include "core/teach/glossary.h"
 #include "render/canvas.h"
 
@@ -123,6 +124,11 @@ void draw_details(Ui& ui, Rect& room, Rect box, const std::string& text) {
     room.cut_top(8);
 }
 
+// Returns true if the layout means something: it is a plan's, or that of a run's dumps.
+bool lays_out(const Scene& scene) {
+    return !is_stand_in(scene.plan) || (scene.run != nullptr && scene.run->hang);
+}
+
 void model_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& state) {
     put_head(ui, room, 6, "MODEL");
     const Rect box = room.cut_top(28);
@@ -130,6 +136,7 @@ void model_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& state) 
         open_menu(state, "model", box);
     room.cut_top(4);
     const Model& m = scene.plan.model;
+    if (!is_known(m)) return draw_details(ui, room, box, "The run does not say it.");
     const ParameterCounts& n = scene.evaluation.parameters;
     std::string text = count_text(static_cast<double>(n.total)) + " parameters";
     if (n.active != n.total)
@@ -153,7 +160,8 @@ Plan with_spare(const Plan& plan, std::int64_t gpus, const PlanPanelState& state
 // Draws "[64] nodes of [8]", where the first tier is not the whole cluster.
 MaybeEdit nodes_row(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& state) {
     const Cluster& cluster = scene.plan.cluster;
-    if (cluster.tiers.size() < 2 || cluster.tiers.front().domain < 1) return std::nullopt;
+    if (cluster.tiers.size() < 2 || cluster.tiers.front().domain < 1 || !is_known(cluster))
+        return std::nullopt;
     constexpr std::string_view kGpus = "/cluster/gpus";
     const std::int64_t each = cluster.tiers.front().domain, nodes = divide_up(cluster.gpus, each);
     const auto nodes_to = [&](std::int64_t n) {
@@ -215,6 +223,11 @@ MaybeEdit cluster_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& 
     const Rect count = row.cut_right(96);
     row.cut_right(8);
     if (ui.dropdown("plan.cluster", row, scene.plan.cluster.name)) open_menu(state, "cluster", row);
+    if (!lays_out(scene)) {
+        room.cut_top(4);
+        draw_details(ui, room, row, "The run does not say it.");
+        return edit;
+    }
     const std::int64_t gpus = scene.plan.cluster.gpus;
     const auto edit_to = [&](std::int64_t n) {
         return PlanEdit{with_spare(scene.plan, n, state), thousands(n) + " GPUs", ""};
@@ -227,17 +240,18 @@ MaybeEdit cluster_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& 
     number_message(ui, room, "gpus", state.numbers);
     if (MaybeEdit nodes = nodes_row(ui, room, scene, state)) edit = std::move(nodes);
     room.cut_top(4);
-    std::string text;
-    for (const Tier& t : scene.plan.cluster.tiers) {
-        if (!text.empty()) text += " · ";
-        text += t.name + " " + bandwidth_text(t.bytes_per_s);
-        if (t.domain > 0) text += " to " + thousands(t.domain);
-        if (t.nics > 0)
-            text += ", " + plural(t.nics, "NIC", "NICs") + " of "
-                    + bandwidth_text(t.bytes_per_s * gpus_per_nic(scene.plan.cluster)) + " a "
-                    + std::string(domain_name(scene.plan.cluster));
-        if (t.oversubscription > 1) text += ", 1 : " + trimmed(t.oversubscription);
-    }
+    std::string text = is_known(scene.plan.cluster) ? "" : "The run does not say it.";
+    if (text.empty())
+        for (const Tier& t : scene.plan.cluster.tiers) {
+            if (!text.empty()) text += " · ";
+            text += t.name + " " + bandwidth_text(t.bytes_per_s);
+            if (t.domain > 0) text += " to " + thousands(t.domain);
+            if (t.nics > 0)
+                text += ", " + plural(t.nics, "NIC", "NICs") + " of "
+                        + bandwidth_text(t.bytes_per_s * gpus_per_nic(scene.plan.cluster)) + " a "
+                        + std::string(domain_name(scene.plan.cluster));
+            if (t.oversubscription > 1) text += ", 1 : " + trimmed(t.oversubscription);
+        }
     draw_details(ui, room, row, text);
     return edit;
 }
@@ -471,6 +485,7 @@ Effects draw_plan_panel(Ui& ui, Rect panel, Scene& scene, PlanPanelState& state)
     };
     model_block(ui, room, scene, state);
     keep(cluster_block(ui, room, scene, state));
+    if (!lays_out(scene)) return edit;
     put_head(ui, room, 4, "LAYOUT", "FACTOR, SLOWEST LINK");
     for (const Axis axis : kRows) {
         if (!has_row(scene.plan, state, axis)) continue;
@@ -480,16 +495,18 @@ Effects draw_plan_panel(Ui& ui, Rect panel, Scene& scene, PlanPanelState& state)
     }
     keep(off_line(ui, room, scene, state));
     product_line(ui, room, scene.plan, state);
-    Effects out = name_line(ui, room, scene);
+    Effects out;
+    if (!is_stand_in(scene.plan)) out = name_line(ui, room, scene);
     room.cut_top(is_low(ui) ? 6.0f : 10.0f);
     keep(order_block(ui, room, scene, state));
-    keep(modifiers_block(ui, room, scene, state));
+    if (!is_stand_in(scene.plan)) keep(modifiers_block(ui, room, scene, state));
     if (edit) state.numbers.forget_refusal();
     out.add(std::move(edit));
     return out;
 }
 
 Effects draw_plan_rail(Ui& ui, Rect rail, Scene& scene, PlanPanelState& state) {
+    if (!lays_out(scene)) return {};
     constexpr float kAxisLine = 20, kFactor = 24, kBelow = 6, kFoot = 30;
     const Rect foot = rail.cut_bottom(kFoot);
     MaybeEdit edit;

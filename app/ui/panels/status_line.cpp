@@ -7,6 +7,7 @@
 #include "core/mesh/mesh.h"
 #include "core/plan/names.h"
 #include "core/plan/problem.h"
+#include "core/plan/stand_in.h"
 #include "core/step/step.h"
 
 #include <algorithm>
@@ -367,6 +368,19 @@ void draw_figure(Ui& ui, Rect cell, const Figure& f) {
 
 }  // namespace
 
+namespace {
+
+// Says what the run says: of a plan that is not known there is no verdict.
+PlanVerdict verdict_of_run(const Scene& scene) {
+    std::string words = scene.run != nullptr ? scene.run->words() : "The run's plan is not known";
+    if (!words.empty() && words.front() >= 'a' && words.front() <= 'z')
+        words.front() = static_cast<char>(words.front() - 'a' + 'A');
+    if (!words.empty() && words.back() != '.') words += '.';
+    return {.sentence = std::move(words), .reason = "Model and cluster are not known: give the run's plan."};
+}
+
+}  // namespace
+
 float verdict_band_height(Vec2 window, bool small) {
     if (small) return kLowBand;
     if (window.y < kLeastHeight || window.x < kLeastWidth) return 0;
@@ -382,8 +396,10 @@ void draw_verdict_band(Ui& ui, Rect room, const Scene& scene, bool covered,
     const bool high = room.h >= kHighBand;
     Rect row = room;
     row.cut_left(20);
-    const PlanVerdict verdict = covered ? PlanVerdict{.sentence = "The lesson asks for this plan's figures."}
-                                        : verdict_of(scene.evaluation);
+    const bool of_run = !covered && is_stand_in(scene.plan);
+    const PlanVerdict verdict = covered  ? PlanVerdict{.sentence = "The lesson asks for this plan's figures."}
+                                : of_run ? verdict_of_run(scene)
+                                         : verdict_of(scene.evaluation);
     if (!covered && verdict.fit) {
         std::vector<Figure> figures = figures_of(theme, scene, measured);
         while (figures.size() > 1 && row.w - static_cast<float>(figures.size()) * kLeastFigure < kSentence)
@@ -404,7 +420,7 @@ void draw_verdict_band(Ui& ui, Rect room, const Scene& scene, bool covered,
     const bool reasons = !verdict.reason.empty() && sentence_h + 22 <= room.h - 8;
     const float top = room.y + (room.h - sentence_h - (reasons ? 20.0f : 0.0f)) / 2;
     const Vec2 sign{row.x + 7, top + line_h / 2};
-    if (covered)
+    if (covered || of_run)
         draw_sign(c, sign, Sign::disc, theme.faint, 6);
     else
         draw_fit(c, theme, sign, verdict.fit, 6);
@@ -733,7 +749,8 @@ void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, Inspe
         for (const std::string_view name : {"memory", "step", "MFU"}) out.item(name, covered ? "?" : "—", "");
         if (covered) return;
         out.row.cut_right(out.right + 16);
-        const std::string why = first_error(e.problems);
+        const std::string why =
+            is_stand_in(scene.plan) ? "The run's plan is not known." : first_error(e.problems);
         if (out.row.w > 40 && c.text_in(out.row, why, ui.small()) && ui.hovers(out.row)) ui.tooltip(why);
         return draw_timing();
     }

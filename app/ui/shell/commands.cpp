@@ -14,6 +14,7 @@
 #include "core/pipeline/schedules/schedule.h"
 #include "core/plan/edits.h"
 #include "core/plan/names.h"
+#include "core/plan/stand_in.h"
 
 #include <algorithm>
 #include <array>
@@ -57,7 +58,11 @@ void Shell::make_file_commands() {
              .menu = menu,
              .separator = separator,
              .run = [this] { dialogs_.ask_review(); },
-             .enabled = [this] { return window_.host.save_review && !window_.hidden_answer.open; }});
+             .enabled =
+                 [this] {
+                     return window_.host.save_review && !window_.hidden_answer.open
+                            && !is_stand_in(window_.document.plan());
+                 }});
     };
     add_review("file.review", "Export review…", "File", false);
     add_review("export.review", "Export review for a meeting…", "Export", true);

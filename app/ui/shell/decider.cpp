@@ -11,6 +11,7 @@
 #include "core/decide/search.h"
 #include "core/interop/import.h"
 #include "core/plan/edits.h"
+#include "core/plan/stand_in.h"
 #include "core/runs/calibrate.h"
 #include "core/runs/run_file.h"
 #include "core/runs/run_layout.h"
@@ -386,9 +387,9 @@ bool says_settings(const runs::RunFile& file, const fs::path& path) {
     return !interop::guess_tools(runs::unpacked_begin(begin_of(path))).empty();
 }
 
-// Reads dumps: with the open plan, if its layout is theirs, else with a plan of their own.
+// Reads dumps: with the open plan, if it is known and its layout is theirs, else with a stand-in.
 RealRun hang_at(const fs::path& place, const Plan& open, const Presets& presets, runs::ReadWatch* watch) {
-    runs::HangRun run = runs::read_hang(place, &open, presets, watch);
+    runs::HangRun run = runs::read_hang(place, is_stand_in(open) ? nullptr : &open, presets, watch);
     if (!run.differences.empty()) {
         std::vector<std::string> differences = std::move(run.differences);
         run = hang_of(std::move(run.run), nullptr, presets);
@@ -432,7 +433,7 @@ RealRun read_real_run(const Places& places, const Plan& open, const Presets& pre
         }
     }
     const Mesh mesh = build_mesh(open);
-    const runs::PartOfGroup part_of = runs::parts_by(&mesh);
+    const runs::PartOfGroup part_of = runs::parts_by(is_stand_in(open) ? nullptr : &mesh);
     RealRun out;
     for (const fs::path& file : files) {
         std::error_code failed;
@@ -459,8 +460,9 @@ void RunDesk::add(const std::filesystem::path& place) {
 void RunDesk::update() {
     if (!pending_.empty()) begin();
     const auto work = [this] {
-        return [places = reading_, plan = window_.document.plan(), &presets = window_.presets,
-                watch = watch_](const std::atomic<bool>&) {
+        const Plan& open = window_.document.plan();
+        return [places = reading_, plan = window_.has_chosen_plan() ? open : stand_in_of(open),
+                &presets = window_.presets, watch = watch_](const std::atomic<bool>&) {
             return std::make_shared<const RealRun>(read_real_run(places, plan, presets, watch.get()));
         };
     };
@@ -484,7 +486,22 @@ void RunDesk::cancel() {
     window_.say("The run was not read to its end");
 }
 
-// A hang brings the plan of its layout, unless the open one has it.
+namespace {
+
+// Returns the stand-in of a run that tells no layout either.
+Plan unnamed_run(const Plan& open) {
+    Plan out = stand_in_of(open);
+    out.name = "A run";
+    out.notes.clear();
+    out.review = {};
+    out.scene = {};
+    return out;
+}
+
+}  // namespace
+
+// A hang brings a stand-in with its layout, unless the open plan has that. A trace or a log is compared with
+// the open plan, if somebody chose it.
 void RunDesk::open(const std::shared_ptr<const RealRun>& run) {
     window_.real_run = run;
     ViewStates& views = window_.views;
@@ -497,6 +514,9 @@ void RunDesk::open(const std::shared_ptr<const RealRun>& run) {
         static_cast<void>(leave_named_page(views, ViewId::mesh));
         views.in_pane[static_cast<std::size_t>(Pane::top)] = ViewId::mesh;
     } else {
+        if (!window_.has_chosen_plan() && !is_stand_in(window_.document.plan()))
+            window_.replace_plan({unnamed_run(window_.document.plan()), {}, false}, "the run " + run->name);
+        window_.real_run = run;
         views.step.part = StepViewState::kMeasured;
         views.in_pane[static_cast<std::size_t>(Pane::bottom)] = ViewId::step;
     }
@@ -510,7 +530,8 @@ void RunDesk::compare() {
     const auto work = [this] {
         return [run = window_.real_run, plan = window_.document.plan(),
                 &presets = window_.presets](const std::atomic<bool>&) {
-            return std::make_shared<const runs::Measured>(measure(run->files, &plan, presets));
+            const Plan* known = is_stand_in(plan) ? nullptr : &plan;
+            return std::make_shared<const runs::Measured>(measure(run->files, known, presets));
         };
     };
     const bool news = compared_.work_out(window_.host.wake, wanted, key, work);
@@ -531,8 +552,10 @@ void RunDesk::set_measured(std::shared_ptr<const runs::Measured> measured, std::
     window_.dirty = window_.state.redraw_all = true;
 }
 
+// With the run its stand-in goes: without it that says nothing.
 void RunDesk::close() {
     window_.real_run = nullptr;
+    while (is_stand_in(window_.document.plan()) && window_.document.undo()) window_.replaced = true;
     window_.dirty = window_.state.redraw_all = true;
 }
 

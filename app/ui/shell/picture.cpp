@@ -20,6 +20,7 @@
 #include "core/io/presets.h"
 #include "core/plan/edits.h"
 #include "core/plan/names.h"
+#include "core/plan/stand_in.h"
 #include "render/page.h"
 #include "render/png.h"
 
@@ -261,6 +262,7 @@ std::string brief_modifiers(const Plan& p) {
 // "Llama 3 8B on 64 × H100 SXM: cp 8, dp_shard 8; ZeRO 3. A batch of 64 samples of 8,192 tokens, full
 // recomputation."
 std::string brief_line(const Plan& p, bool names_model) {
+    if (is_stand_in(p)) return "Model and cluster are not known.";
     std::string factors;
     for (const Axis a : p.layout.order)
         if (const std::int64_t f = factor_in_force(p, a); f > 1)

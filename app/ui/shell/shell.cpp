@@ -9,6 +9,7 @@
 #include "core/base/files.h"
 #include "core/io/plan_json.h"
 #include "core/plan/names.h"
+#include "core/plan/stand_in.h"
 #include "render/canvas.h"
 
 #include <algorithm>
@@ -86,7 +87,7 @@ float Shell::scale() const {
 // Better layouts are looked for while the user looks at the plan and nothing else.
 bool Shell::may_advise() const {
     return window_.host.searches && !bare_ && !window_.peeks && !desk_.lesson().open && !desk_.presenter().on
-           && !welcome_;
+           && !welcome_ && !is_stand_in(window_.document.plan());
 }
 
 std::string Shell::title() const {
@@ -455,7 +456,7 @@ bool Shell::has_keys(const Ui& ui, Rect room, Pane pane) {
 Effects Shell::draw_view(Ui& ui, Rect room, Scene& scene, ViewId view) {
     Effects out;
     if (room.w < 120 || room.h < 60) return out;  // nothing could be read
-    decider_.saw(view);
+    if (!is_stand_in(scene.plan)) decider_.saw(view);
     scene.keys.here = has_keys(ui, room, view_of(view).pane);
     const std::string_view title = view_of(view).title;
     // A line that somebody draws is drawn anew in each frame.
@@ -499,7 +500,24 @@ Effects Shell::draw_kept_view(Ui& ui, Rect room, Scene& scene, ViewId view) {
         draw_cover(ui, room);
         return {};
     }
+    if (wants_plan(scene, view, window_.views)) {
+        ask_for_plan(ui, room, view);
+        return {};
+    }
     return draw_view_body(ui, head.row, room, scene, view, window_.views, window_.evaluated);
+}
+
+// In the place of a plan's figures stand the ways to give the plan of the run.
+void Shell::ask_for_plan(Ui& ui, Rect room, ViewId view) {
+    Rect row = draw_plan_wanted(ui, room);
+    if (row.w < 270 || bare_) return;
+    const auto key = static_cast<std::uint64_t>(view);
+    if (ui.button("plan.wanted.open", row.cut_left(120), "Open a plan…", key))
+        window_.later("", [this] { window_.ask(DialogKind::open, "", nullptr); });
+    row.cut_left(8);
+    if (ui.button("plan.wanted.paste", row.cut_left(130), "Paste a script", key,
+                  static_cast<bool>(window_.host.clipboard)))
+        window_.later("Paste", [this] { open_text(window_.host.clipboard(), "the clipboard"); });
 }
 
 std::uint64_t Shell::shown_key(ViewId view) const {

@@ -25,9 +25,6 @@
 
 namespace pentamesh::ui {
 
-// Small enough to be seen at once, and no press of a factor makes it impossible.
-inline constexpr std::string_view kFirstPlan = "mesh-8";
-
 // One step of a small model: its samples cut, then each of its layers too. Both have it whole as well.
 struct OpeningLoaves {
     Loaf samples, layers;
@@ -174,6 +171,7 @@ class Shell {
 
     // shell.cpp
     [[nodiscard]] Effects draw_view(Ui& ui, Rect room, Scene& scene, ViewId view);
+    void ask_for_plan(Ui& ui, Rect room, ViewId view);
     [[nodiscard]] Effects draw_kept_view(Ui& ui, Rect room, Scene& scene, ViewId view);
     [[nodiscard]] bool has_keys(const Ui& ui, Rect room, Pane pane);
     [[nodiscard]] Effects draw_middle(Ui& ui, Rect middle, Scene& scene);

@@ -14,6 +14,7 @@
 #include "core/io/presets.h"
 #include "core/plan/edits.h"
 #include "core/plan/names.h"
+#include "core/plan/stand_in.h"
 #include "core/sharding/sharding.h"
 #include "core/teach/hand_in.h"
 #include "core/teach/translation.h"
@@ -172,9 +173,22 @@ void Window::show(const Screen& screen) {
     evaluate();
 }
 
+namespace {
+
+// A plan whose model or cluster is not known has its layout and no figure: every view then says that.
+void keep_layout(Evaluation& e) {
+    Evaluation layout;
+    layout.mesh = e.mesh;
+    layout.groups = e.groups;
+    e = std::move(layout);
+}
+
+}  // namespace
+
 void Window::evaluate() {
     const double begun = host.now_s ? host.now_s() : 0;
     assess(document.plan(), evaluation);
+    if (is_stand_in(document.plan())) keep_layout(evaluation);
     if (task) keep_to_task(*task, evaluation.problems);
     evaluate_s = host.now_s ? host.now_s() - begun : -1;
     evaluated = document.revision();
@@ -200,7 +214,8 @@ void Window::apply(std::optional<PlanEdit> edit) {
     edit->plan = with_true_words(document.plan(), std::move(edit->plan), presets);
     const std::string lost = lost_words_text(document.plan(), edit->plan);
     // A model of one's own that no file has is kept, as a replaced plan is.
-    if (edit->other_model && document.modified() && is_own_model(document.plan())) {
+    if (edit->other_model && document.modified() && is_own_model(document.plan())
+        && is_known(document.plan().model)) {
         const std::string name = title_of(edit->plan);
         return replace_plan({std::move(edit->plan), {}, false}, name);
     }
@@ -264,6 +279,13 @@ void Window::import_settings(const std::filesystem::path& log) const {
 
 void Window::open_run(const std::filesystem::path& file) const {
     if (parts.runs != nullptr) parts.runs->add(file);
+}
+
+bool Window::has_chosen_plan() const {
+    if (host.plan_chosen) return true;
+    Plan first = presets.plan(kFirstPlan);
+    first.scene = document.plan().scene;
+    return !(first == document.plan());
 }
 
 void Window::say(std::string text) {

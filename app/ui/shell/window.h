@@ -86,6 +86,7 @@ struct Host {
     bool searches = false;       // looks for better layouts in the background, a little after each edit
     bool flies = false;          // the zoom may fly by itself, once
     bool first_run = false;      // the welcome may be shown where it was not seen yet
+    bool plan_chosen = true;     // false: the plan that the window begins with is nobody's choice
     std::function<void()> wake;  // from any thread: a frame is wanted; empty: the window asks by itself
 };
 
@@ -125,6 +126,9 @@ class SelectedThings {
     Block block_;
     std::string tensor_name_;
 };
+
+// Small enough to be seen at once, and no press of a factor makes it impossible.
+inline constexpr std::string_view kFirstPlan = "mesh-8";
 
 // The state that the parts of the window share: the open plan, its evaluation, and what is on the screen.
 
@@ -277,6 +281,8 @@ struct Window {
     void show_side(SidePane pane, bool in_lesson);
     // The user's own plan, also while a lesson shows another.
     [[nodiscard]] const Document& own_document() const { return set_aside ? *set_aside : document; }
+    // Returns false for the plan that a window without one begins with, as long as nobody edited it.
+    [[nodiscard]] bool has_chosen_plan() const;
     // Open plans keep their meaning when a preset of the user's own was changed or removed.
     void own_presets_changed();
     [[nodiscard]] std::filesystem::path first_folder() const;

@@ -2,8 +2,10 @@
 
 #include "app/ui/panels/inspector.h"
 #include "app/ui/scene/scene.h"
+#include "app/ui/views/mesh/mesh_run.h"
 #include "app/ui/views/mesh/mesh_token.h"
 #include "core/plan/problem.h"
+#include "core/plan/stand_in.h"
 
 #include <algorithm>
 #include <string>
@@ -642,10 +644,43 @@ ViewHead view_head(Ui& ui, Rect& room, ViewId current, bool& as_data, HeadLinks 
 Table data_of(const Scene& scene, ViewId view, const ViewStates& states) {
     if (scene.evaluation.valid || view_of(view).data_void)
         return view_of(view).data(scene, states, states.data_part[static_cast<std::size_t>(view)]);
+    const ViewEntry& entry = view_of(view);
+    const std::size_t part = static_cast<std::size_t>(states.data_part[static_cast<std::size_t>(view)]);
+    if (is_stand_in(scene.plan) && scene.run != nullptr && part + entry.run_parts >= entry.data_parts.size())
+        return entry.data(scene, states, static_cast<int>(part));
     Table none;
     none.columns = {{"no figures, because"}};
-    none.rows = {{first_error(scene.evaluation.problems)}};
+    none.rows = {
+        {is_stand_in(scene.plan) ? "the run's plan is not known" : first_error(scene.evaluation.problems)}};
     return none;
+}
+
+bool wants_plan(const Scene& scene, ViewId view, const ViewStates& states) {
+    if (!is_stand_in(scene.plan) || states.as_data[static_cast<std::size_t>(view)]) return false;
+    switch (view) {
+    case ViewId::mesh: return !has_hang(scene) || states.mesh.zooms || states.mesh.token.shown;
+    case ViewId::step: return !has_measured(scene);
+    case ViewId::comm: return !has_run(scene);
+    default: return true;
+    }
+}
+
+Rect draw_plan_wanted(Ui& ui, Rect room) {
+    Canvas& c = ui.canvas();
+    constexpr std::string_view
+        kWhat = "Give the run's plan",
+        kWhy = "The run does not say its model and its cluster: open its plan, or paste the "
+               "script that started it. The run stays open.";
+    constexpr float kRow = 26, kLine = 18;
+    const float w = std::min(520.0f, room.w - 16);
+    if (w < 100 || room.h < 24) return {};
+    const TextStyle faint = ui.style(13, Tone::secondary);
+    const float words = c.paragraph_height(w, kWhy, faint, kLine), all = 24 + words + 8 + kRow;
+    Rect box{room.center().x - w / 2, std::max(room.y, room.center().y - all / 2), w, std::min(all, room.h)};
+    const Canvas::Clip clip = c.clip(room);
+    c.text_in(box.cut_top(24), kWhat, ui.title());
+    if (box.h >= words + kRow + 8) c.paragraph(box.cut_top(words + 8), kWhy, faint, kLine);
+    return box.h >= kRow ? box.cut_top(kRow) : Rect{};
 }
 
 namespace {
@@ -668,7 +703,7 @@ Effects draw_data(Ui& ui, Rect head_row, Rect room, Scene& scene, ViewId view, V
     int& part = states.data_part[i];
     const auto parts = entry.data_parts.first(entry.data_parts.size() - (scene.run ? 0 : entry.run_parts));
     if (part >= std::max(1, static_cast<int>(parts.size()))) part = 0;
-    if (!parts.empty() && (scene.evaluation.valid || entry.data_void)) {
+    if (!parts.empty() && (scene.evaluation.valid || entry.data_void || is_stand_in(scene.plan))) {
         const Rect place = head_place(head_row, room, segments_width(ui, parts));
         const int picked = ui.segments("data.part", place, parts, part);
         if (picked != part) part = picked, states.tables[i] = {};
@@ -710,6 +745,18 @@ Effects draw_view_body(Ui& ui, Rect head_row, Rect room, Scene& scene, ViewId vi
                        std::uint64_t revision) {
     const auto i = static_cast<std::size_t>(view);
     const ViewEntry& entry = view_of(view);
+    if (wants_plan(scene, view, states)) {
+        static_cast<void>(draw_plan_wanted(ui, room));
+        return {};
+    }
+    if (is_stand_in(scene.plan) && !states.as_data[i]) {
+        if (view == ViewId::mesh) return entry.draw(ui, head_row, room, scene, states, revision);
+        if (view == ViewId::comm)
+            draw_measured_calls(ui, room, scene, states.comm);
+        else
+            draw_measured(ui, room, scene, states.step);
+        return {};
+    }
     if (!states.as_data[i] && !scene.evaluation.valid && !entry.draws_void) {
         draw_void(ui, room, scene);
         return {};
@@ -726,7 +773,8 @@ Rect moving_in_view(ViewId view, const ViewStates& states) {
 
 void draw_view_moving(Ui& ui, Scene& scene, ViewId view, ViewStates& states) {
     const ViewEntry& entry = view_of(view);
-    if (entry.draw_moving != nullptr && shows_picture(view, states)) entry.draw_moving(ui, scene, states);
+    if (entry.draw_moving != nullptr && shows_picture(view, states) && !wants_plan(scene, view, states))
+        entry.draw_moving(ui, scene, states);
 }
 
 bool is_covered(const HiddenAnswer& hidden, ViewId view, const ViewStates& states) {

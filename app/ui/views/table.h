@@ -200,6 +200,13 @@ ViewHead view_head(Ui& ui, Rect& room, ViewId current, bool& as_data, HeadLinks 
 // Returns the view's content as a table; of a plan with errors, only the reason.
 [[nodiscard]] Table data_of(const Scene& scene, ViewId view, const ViewStates& states);
 
+// Returns true if a view is of the plan only, and the plan is not known (core/plan/stand_in.h): it asks for
+// the plan in place of figures. Who hangs and what was measured is said without a plan.
+[[nodiscard]] bool wants_plan(const Scene& scene, ViewId view, const ViewStates& states);
+// Asks for the plan of the run. Returns the row below the words, for the ways to give it; empty where it has
+// no room.
+Rect draw_plan_wanted(Ui& ui, Rect room);
+
 // Draws the view's picture, or its table where that is shown. Parts that move with the mouse are drawn after
 // it.
 Effects draw_view_body(Ui& ui, Rect head_row, Rect room, Scene& scene, ViewId view, ViewStates& states,

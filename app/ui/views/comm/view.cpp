@@ -70,6 +70,8 @@ std::string remark(const Scene& scene) {
     return s;
 }
 
+}  // namespace
+
 bool has_run(const Scene& scene) {
     return scene.run != nullptr && !scene.run->files.empty();
 }
@@ -99,6 +101,8 @@ void draw_measured_calls(Ui& ui, Rect room, const Scene& scene, CommViewState& s
                            "predicted_s", "measured_gb_per_s", "assumed_gb_per_s", "last_to_arrive"}),
                state.measured);
 }
+
+namespace {
 
 void draw_picture(Ui& ui, Rect room, Scene& scene, CommViewState& state, std::uint64_t revision) {
     switch (state.part) {

@@ -124,6 +124,10 @@ struct CommViewState {
     CommLanesState lanes, layer{.one_layer = true, .stage = -1, .picture = {}};
     TableState measured;  // of a real run
 };
+// Returns true if a run is open that has more than dumps.
+[[nodiscard]] bool has_run(const Scene& scene);
+// Draws the run's calls, with those of the plan where that is known.
+void draw_measured_calls(Ui& ui, Rect room, const Scene& scene, CommViewState& state);
 void draw_comm(Ui& ui, Rect head_row, Rect room, Scene& scene, CommViewState& state, std::uint64_t revision);
 // `part` is one of the tables that app/ui/views/table.cpp names.
 [[nodiscard]] Table comm_data(const Scene& scene, int part);

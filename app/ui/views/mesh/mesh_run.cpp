@@ -5,7 +5,9 @@
 #include "app/ui/scene/scene.h"
 #include "app/ui/views/mesh/mesh_cells.h"
 #include "core/pipeline/timeline.h"
+#include "core/plan/stand_in.h"
 #include "core/runs/hang.h"
+#include "core/runs/run_layout.h"
 
 #include <algorithm>
 #include <array>
@@ -182,7 +184,9 @@ void arrow(Canvas& c, Color ground, Rect from, Rect to, Color color, Dash dash) 
 }
 
 // Draws who waits for whom, each pair of cells once.
-void draw_arrows(Ui& ui, const MeshPlace& m, const Selection& selection, const HangShown& shown) {
+void draw_arrows(Ui& ui, const MeshPlace& m, const Scene& scene, const HangShown& shown) {
+    const Selection& selection = scene.selection;
+    const Cluster& cluster = scene.plan.cluster;
     const std::int64_t world = std::ssize(shown.role);
     const bool nodes = m.merged() || world > kMostSingle;
     const std::int64_t size = nodes ? m.layout.node.size : 1;
@@ -192,7 +196,7 @@ void draw_arrows(Ui& ui, const MeshPlace& m, const Selection& selection, const H
     for (std::size_t i = 0; i < shown.calls.size(); ++i) {
         const runs::WaitingCall& w = shown.calls[i];
         if (!shown.has_arrows[i] && &w != picked) continue;
-        const TierMark mark = mark_of_tier(ui.theme(), shown.run->plan.cluster, shown.run->tier_of(w.call));
+        const TierMark mark = mark_of_tier(ui.theme(), cluster, shown.run->tier_of(w.call, cluster));
         const Color color = color_of(ui.theme(), axis_of(*shown.run, w.call));
         const auto fresh = add_pairs(w, size, world, kMostPickedArrows, pairs);
         if (!fresh) continue;
@@ -208,6 +212,11 @@ GroupKind axis_of(const HangRun& run, const runs::RunCall& call) {
         for (const std::string_view name : run.hang.layout.axes_of(*run.run.names, call.group))
             if (const auto kind = axis_named(name)) return *kind;
     return GroupKind::tp;
+}
+
+const Hosts& named_hosts(const Scene& scene) {
+    static const Hosts kNone;
+    return scene.hosts != nullptr ? *scene.hosts : kNone;
 }
 
 void kind_mark(Canvas& c, Rect box, FaultKind kind, Color ink) {
@@ -293,13 +302,13 @@ const runs::WaitingCall* picked_call(const HangShown& shown, const Selection& se
 void draw_hang(Ui& ui, const MeshPlace& m, const Scene& scene, const HangShown& shown) {
     if (m.merged()) {
         draw_node_cells(ui, m, shown, RunRole::fine);
-        draw_arrows(ui, m, scene.selection, shown);
+        draw_arrows(ui, m, scene, shown);
         return draw_node_cells(ui, m, shown, RunRole::suspected);
     }
     for_each_seen_rank(m, shown, [&](Rect cell, std::int64_t, RunRole role) {
         role_cell(ui.canvas(), ui.theme(), cell, role);
     });
-    draw_arrows(ui, m, scene.selection, shown);
+    draw_arrows(ui, m, scene, shown);
     for_each_seen_rank(m, shown, [&](Rect cell, std::int64_t rank, RunRole role) {
         const auto kind = shown.kind.find(rank);
         if (role >= RunRole::suspected) role_cell(ui.canvas(), ui.theme(), cell, role);
@@ -309,9 +318,9 @@ void draw_hang(Ui& ui, const MeshPlace& m, const Scene& scene, const HangShown& 
 
 std::string hang_tooltip(const Scene& scene, const HangShown& shown, std::int64_t rank) {
     const HangRun& run = *shown.run;
-    static const Hosts kNone;
+    const Cluster* cluster = &scene.plan.cluster;
     for (const Culprit& c : run.hang.culprits)
-        if (c.rank == rank) return culprit_words(run, c, scene.hosts != nullptr ? *scene.hosts : kNone);
+        if (c.rank == rank) return culprit_words(run, c, named_hosts(scene), cluster);
     const std::string at = coordinate_words(run.hang.layout, rank);
     std::string out = "rank " + thousands(rank) + (at.empty() ? "" : ", " + at) + "\n";
     for (const runs::RunCall& c : run.hang.groups_stuck)
@@ -320,7 +329,8 @@ std::string hang_tooltip(const Scene& scene, const HangShown& shown, std::int64_
             return out + "stuck: all are there and nothing moves in "
                    + call_words(run.hang, *run.run.names, c);
     for (const runs::WaitingCall& w : shown.calls)
-        if (std::find(w.who.begin(), w.who.end(), rank) != w.who.end()) return out + waiting_words(run, w);
+        if (std::find(w.who.begin(), w.who.end(), rank) != w.who.end())
+            return out + waiting_words(run, w, named_hosts(scene), cluster);
     const std::vector<std::int64_t>& held = run.hang.held_up;
     const bool behind = std::find(held.begin(), held.end(), rank) != held.end();
     return out + (behind ? "held up: nobody is missing in its own call" : "no call is open");
@@ -399,7 +409,8 @@ struct List {
     // Returns the mark of an entry: a line as its arrows are drawn.
     [[nodiscard]] std::function<void(Rect)> line_of(const runs::RunCall& call) const {
         return [this, call](Rect box) {
-            const TierMark mark = mark_of_tier(ui.theme(), shown.run->plan.cluster, shown.run->tier_of(call));
+            const Cluster& cluster = scene.plan.cluster;
+            const TierMark mark = mark_of_tier(ui.theme(), cluster, shown.run->tier_of(call, cluster));
             ui.canvas().line({box.x, box.center().y}, {box.right(), box.center().y},
                              color_of(ui.theme(), axis_of(*shown.run, call)), 2.5f, mark.dash);
         };
@@ -413,11 +424,10 @@ void list_culprits(List& list) {
     if (all.empty()) return;
     const bool sure = std::any_of(all.begin(), all.end(), [](const Culprit& c) { return c.sure; });
     put_head(ui, list.area.room, 2, sure ? "To blame" : "Suspected");
-    static const Hosts kNone;
     for (std::size_t i = 0; i < std::min(all.size(), kMost); ++i) {
         const Culprit& k = all[i];
-        const Hosts& hosts = list.scene.hosts != nullptr ? *list.scene.hosts : kNone;
-        const std::string words = culprit_words(*list.shown.run, k, hosts);
+        const std::string words =
+            culprit_words(*list.shown.run, k, named_hosts(list.scene), &list.scene.plan.cluster);
         const std::size_t colon = words.find(": ");
         const auto mark = [&ui, &k](Rect box) {
             role_cell(ui.canvas(), ui.theme(), box, k.sure ? RunRole::blamed : RunRole::suspected);
@@ -450,14 +460,14 @@ void list_stuck(List& list) {
     for (std::size_t i = 0; i < std::min(all.size(), kMost); ++i) {
         std::vector<std::int64_t> ranks = run.run.names->ranks(all[i].group);
         std::sort(ranks.begin(), ranks.end());
-        list.add(
-            {"run.stuck",
-             i,
-             {},
-             call_words(run.hang, *run.run.names, all[i]) + ", over " + std::string(run.tier_name_of(all[i])),
-             all[i],
-             std::move(ranks),
-             list.line_of(all[i])});
+        const std::string wire = wire_words(run, all[i], named_hosts(list.scene), &list.scene.plan.cluster);
+        list.add({"run.stuck",
+                  i,
+                  {},
+                  call_words(run.hang, *run.run.names, all[i]) + (wire.empty() ? "" : ", " + wire),
+                  all[i],
+                  std::move(ranks),
+                  list.line_of(all[i])});
     }
     list.more(all.size(), kMost, " groups");
 }
@@ -479,7 +489,7 @@ void list_waiting(List& list) {
         list.add({"run.waiting",
                   i,
                   {},
-                  waiting_words(run, w),
+                  waiting_words(run, w, named_hosts(list.scene), &list.scene.plan.cluster),
                   w.call,
                   ranks_of(w),
                   drawn ? list.line_of(w.call) : nullptr});
@@ -497,7 +507,8 @@ void list_rest(List& list) {
     list.words(layout_words(l) + " (the innermost first; "
                + (l.from == runs::LayoutFrom::names ? "by the groups' names" : "by the calls")
                + (l.certain ? ")" : ", not certain)"));
-    for (const std::string& d : run.differences) list.words(d);
+    if (!is_stand_in(list.scene.plan))
+        for (const std::string& d : runs::differences(l, list.scene.plan)) list.words(d);
     for (const std::string& w : run.hang.warnings) list.words("Warning: " + w);
     if (const auto& unread = run.run.unreadable; !unread.empty())
         list.words(thousands(std::ssize(unread)) + (unread.size() == 1 ? " file was" : " files were")

@@ -36,6 +36,8 @@ struct HangShown {
 [[nodiscard]] const runs::WaitingCall* picked_call(const HangShown& shown, const Selection& selection);
 // Returns the axis of a call's group in the run's own layout.
 [[nodiscard]] GroupKind axis_of(const runs::HangRun& run, const runs::RunCall& call);
+// Returns the hosts' names; none where nobody named them.
+[[nodiscard]] const Hosts& named_hosts(const Scene& scene);
 void role_cell(Canvas& c, const Theme& theme, Rect cell, RunRole role);
 // Draws the mark of a kind of fault in a box: a bar for one that stands, a cross for one that is gone.
 void kind_mark(Canvas& c, Rect box, runs::FaultKind kind, Color ink);

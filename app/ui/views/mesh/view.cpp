@@ -446,7 +446,9 @@ Table mesh_data(const Scene& scene, int part) {
     static constexpr auto kAxes =
         std::to_array<GroupKind>({GroupKind::tp, GroupKind::cp, GroupKind::dp_shard, GroupKind::dp_replicate,
                                   GroupKind::pp, GroupKind::ep});
-    if (part == 5) return has_hang(scene) ? hang_table(*scene.run->hang) : Table{};
+    if (part == 5)
+        return has_hang(scene) ? hang_table(*scene.run->hang, named_hosts(scene), &scene.plan.cluster)
+                               : Table{};
     const std::vector<GroupKind> kinds = kinds_of(scene.evaluation);
     if (part == 0)  // five rows, and experts'
         return without(groups_table(scene.plan, scene.evaluation,

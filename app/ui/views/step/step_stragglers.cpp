@@ -317,7 +317,7 @@ void draw_parts(Ui& ui, Rect room, const runs::Measured& m, Scene& scene, StepVi
     Table table =
         columns_of(as_read(measured_parts_table(m)), {"part", "predicted_s", "measured_s", "difference_s",
                                                       "constant", "is", "would_be", "step_would_be_s"});
-    table.columns.insert(table.columns.begin() + 1, {"predicted above, measured below"});
+    table.columns.insert(table.columns.begin() + 1, {m.predicted_s ? "predicted above, measured below" : ""});
     for (Table::Row& row : table.rows) row.insert(row.begin() + 1, Cell(""));
     const RowLooks looks{.paint =
                              [&](Rect cell, std::size_t row, std::size_t column) {
