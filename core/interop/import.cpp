@@ -99,6 +99,34 @@ bool is_model_part(std::string_view pointer) {
          "no framework's settings are known by this text" + nearest + "; `pentamesh import --help` says all");
 }
 
+// Returns the setting by which a file of this tool names those that it starts from; empty: it has none.
+std::string bases_of(const Tool& tool, const Presets& presets) {
+    const auto file = presets.root() / "frameworks" / (std::string(tool.name) + ".json");
+    const auto known = try_read_file(file);
+    return known ? parse_json(*known, file.string()).value("bases", std::string()) : std::string();
+}
+
+// A YAML that says only what differs from other files is known by their words.
+const Tool* tool_of_bases(const ImportRequest& r, const Presets& presets) {
+    if (!r.other || is_script(r.text)) return nullptr;
+    for (const Tool* tool : read_tools()) {
+        const std::string named = bases_of(*tool, presets);
+        if (named.empty() || !has_line(r.text, named + ":")) continue;
+        TextRequest text{.text = r.text, .path = r.path};
+        text.bases = named;
+        std::string all = r.text;
+        text.other = [&](const std::string& name) {
+            std::optional<std::string> base = r.other(name);
+            if (base) all.append("\n").append(*base);
+            return base;
+        };
+        (void)read_text(TextForm::yaml, text);
+        const std::vector<const Tool*> fits = guess_tools(all);
+        if (fits.size() == 1 && fits.front() == tool) return tool;
+    }
+    return nullptr;
+}
+
 const Tool& tool_of(const ImportRequest& r, const Presets& presets, const std::string& missing) {
     const auto name = [](const Tool* t) { return t->name; };
     if (!r.tool.empty()) {
@@ -108,6 +136,8 @@ const Tool& tool_of(const ImportRequest& r, const Presets& presets, const std::s
                     "no tool is called " + r.tool + "; known: " + join(read_tools(), ", ", name));
     }
     const std::vector<const Tool*> fits = guess_tools(r.text);
+    if (fits.empty())
+        if (const Tool* tool = tool_of_bases(r, presets)) return *tool;
     if (fits.empty() || !unread_tool(r.text).empty()) fail_unknown(r, presets, missing);
     if (fits.size() > 1) fail(r, "this may be " + join(fits, " and ", name) + ": say which with --from");
     return *fits.front();
@@ -441,6 +471,21 @@ void say_no_training(const Launch& launch, SettingsSheet& sheet) {
                   ": the plan says what a training with these settings takes, and not that.");
 }
 
+// Says which files a text starts from: those of its settings that are of another file are of them.
+void say_bases(const Dialect* dialect, const SettingsText& text, std::vector<ImportProblem>& problems) {
+    if (!dialect || dialect->data().value("bases", std::string()).empty()) return;
+    std::vector<std::string> files;
+    for (const Setting& s : text.settings)
+        if (!s.at.file.empty() && std::find(files.begin(), files.end(), s.at.file) == files.end())
+            files.push_back(s.at.file);
+    if (files.empty()) return;
+    problems.push_back({Severity::info,
+                        "files-read",
+                        sentence(join(files, ", "), files.size() == 1 ? " was" : " were",
+                                 " read: what the text itself says stands over it."),
+                        {}});
+}
+
 // Takes out the words that name a tool's own file of defaults: they hold wherever the text says no others.
 std::vector<Listed> files_of_defaults(const Dialect* dialect, SettingsText& text) {
     std::vector<Listed> out;
@@ -553,6 +598,8 @@ Import import_settings(const ImportRequest& request, const Presets& presets) {
         for (Listed& l : usual) beside.lists.ignored.push_back(std::move(l));
         hand_on(beside, tool, named, text);
     }
+
+    say_bases(named, text, beside.problems);
 
     // A reader takes settings into the draft of a plan; the sheet keeps what became of each.
     const Launch* const launch = text.launch ? &*text.launch : nullptr;

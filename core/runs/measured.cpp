@@ -604,7 +604,9 @@ std::string summary_of(const Measured& m) {
                             " sequences a second; the plan (--plan) says how many a step has.");
         return m.collectives.empty() ? "" : "The files say how long collectives take, and no step.";
     }
-    const bool warm_up = std::ranges::any_of(m.files, &RunFile::warm_up);
+    const bool warm_up =
+        std::ranges::any_of(m.files, &RunFile::warm_up)
+        && std::ranges::none_of(m.files, [](const RunFile& f) { return f.steps > 0 && !f.warm_up; });
     std::string out = sentence(warm_up ? "The first step, which warms up, takes " : "A step takes ",
                                time_text(*m.measured_s));
     if (m.ranks.size() > 1) out += sentence(", the mean of ", m.ranks.size(), " ranks");

@@ -227,6 +227,29 @@ TEST_CASE("accelerate over Megatron-LM is a layout") {
     CHECK(made.plan->training.recompute.kind == Recompute::selective);
 }
 
+// huggingface/transformers, training_args.py: per_device_train_batch_size is 8, which TRL keeps.
+TEST_CASE("TRL without a batch has transformers' own, and it is said") {
+    for (const char* start : {"accelerate launch --num_processes 8 trl/scripts/sft.py", "trl sft"}) {
+        CAPTURE(start);
+        const Import made = import_text(
+            start
+                + std::string(" --model_name_or_path Qwen/Qwen2.5-1.5B --dataset_name x --max_length 1024 "
+                              "--bf16 --gradient_accumulation_steps 2\n"),
+            8);
+        CHECK(made.kind == "hf-trainer");
+        REQUIRE(made.plan);
+        CHECK(made.plan->training.micro_batch == 8);
+        CHECK(made.plan->training.global_batch == 8 * 8 * 2);
+        CHECK(problem_called(made, "batch-default"));
+    }
+    const Import said = import_text("model_name_or_path: Qwen/Qwen2.5-1.5B\nmax_length: 1024\nbf16: true\n"
+                                    "gradient_accumulation_steps: 2\nper_device_train_batch_size: 4\n",
+                                    8);
+    REQUIRE(said.plan);
+    CHECK(said.plan->training.micro_batch == 4);
+    CHECK_FALSE(problem_called(said, "batch-default"));
+}
+
 // Megatron-LM, tools/run_text_generation_server.py and tasks/main.py take the flags of a training.
 TEST_CASE("a program that serves or evaluates a model trains none, and it is said") {
     const std::string flags = " --tensor-model-parallel-size 4 --num-layers 32 --hidden-size 4096 "

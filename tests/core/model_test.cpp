@@ -95,6 +95,25 @@ TEST_CASE("the models that ship count as the golden data and as their released c
         CAPTURE(each.first);
         CHECK(count_parameters(presets.model(each.first)).total == each.second);
     }
+    // What is published of a model in billions, in all and of one token (0: dense), with half of the last
+    // digit.
+    struct Published {
+        const char* id;
+        double total, active, half;
+    };
+    const Published published[] = {{"qwen3.5-27b", 27e9, 0, 0.5e9},
+                                   {"mimo-v2-flash", 309e9, 15e9, 0.5e9},
+                                   {"glm-4.7-flash", 30e9, 0, 0.5e9}};
+    for (const Published& p : published) {
+        CAPTURE(p.id);
+        const ParameterCounts n = count_parameters(presets.model(p.id));
+        CHECK(std::abs(static_cast<double>(n.total) - p.total) <= p.half);
+        if (p.active > 0) CHECK(std::abs(static_cast<double>(n.active) - p.active) <= p.half);
+    }
+    // The hub counts 31 billion in zai-org/GLM-4.7-Flash: its layer of multi-token prediction has an
+    // embedding and a head of its own there.
+    const ParameterCounts flash = count_parameters(presets.model("glm-4.7-flash"));
+    CHECK(std::abs(static_cast<double>(flash.total + flash.mtp + 2 * 154880 * 2048) - 31e9) <= 0.5e9);
 }
 
 TEST_CASE("the list of tensors adds up to the counts, each name once") {

@@ -418,6 +418,18 @@ TEST_CASE("NeMo RL: the trainer's layout over the file that it starts from, a pa
     const Listed* other = listed(made.settings.unmapped, "policy.generation.vllm_cfg.tensor_parallel_size");
     REQUIRE(other);
     CHECK(other->why.find("another part") != std::string::npos);
+    CHECK(has_problem(made, "files-read"));
+
+    // Recipes of NVIDIA-NeMo/RL that change little have none of the words by which the tool is known.
+    r.text = "defaults: ../../dpo.yaml\npolicy:\n  model_name: meta-llama/Llama-3.1-8B-Instruct\n"
+             "  max_total_sequence_length: 4096\n";
+    const Import little = import_settings(r, presets());
+    CHECK(little.kind == "nemo-rl");
+    REQUIRE(little.plan);
+    CHECK(little.plan->training.sequence_length == 4096);
+    CHECK(little.plan->layout.tp == 4);  // of DTensor's, which the base switches on
+    r.other = {};
+    CHECK_THROWS_AS(import_settings(r, presets()), Error);
 }
 
 // hiyouga/LLaMA-Factory ff6d4d12: examples/v1/train_full/train_full_ulysses_cp.yaml.
