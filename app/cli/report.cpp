@@ -24,7 +24,7 @@
 namespace pentamesh::cli {
 namespace {
 
-// What would make a plan fit; without rows where it fits, or nothing does.
+// Lists what would make a plan fit; without rows where it fits, or nothing does.
 Section mends_section(const Plan& plan, const Evaluation& e) {
     Section s{
         "What makes it fit?",

@@ -1,5 +1,5 @@
-// What makes a plan fit that does not: each is held to all changes of its kind, to what evaluate says of it,
-// and to what the plan's software can write down.
+// Holds each change that makes a plan fit to all changes of its kind, to what evaluate says of it, and to what
+// the plan's software can write down.
 #include "core/decide/mends.h"
 
 #include "core/decide/search.h"
@@ -170,7 +170,7 @@ TEST_CASE("a full Megatron plan of 70B is mended as its users do it") {
     if (offload != nullptr) {
         CHECK_FALSE(offload->time_counted);
         CHECK(offload->gives_up.find("not counted") != std::string::npos);
-        CHECK(offload->plan.training.offload.activations_layers == 0);  // Megatron has none beside a pipeline
+        CHECK(offload->plan.training.offload.activations_layers == 0);  // Megatron has none with a pipeline
     }
 }
 
