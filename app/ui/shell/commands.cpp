@@ -56,6 +56,7 @@ void Shell::make_file_commands() {
              .title = title,
              .menu = menu,
              .separator = separator,
+             .searched = !separator,
              .run = [this] { dialogs_.ask_review(); },
              .enabled = [this] { return window_.host.save_review && !window_.hidden_answer.open; }});
     };
