@@ -9,6 +9,7 @@
 #include "core/advice/advice.h"
 #include "core/base/files.h"
 #include "core/base/text.h"
+#include "core/explain/sequence_parallel.h"
 #include "core/interop/import.h"
 #include "core/io/plan_json.h"
 #include "core/memory/memory_costs.h"
@@ -329,8 +330,15 @@ Json json_of_comm(const Plan& plan, const Evaluation& e) {
                                      {"payload_bytes", whole(t.payload_bytes)},
                                      {"time_s", t.time_s},
                                      {"exposed_s", t.exposed_s}};
+    Json sequence = nullptr;  // of one layer of one micro-batch
+    if (const auto bytes = sequence_parallel_bytes(plan, e))
+        sequence = {{"on", bytes->on},
+                    {"without_bytes", whole(bytes->without_bytes)},
+                    {"with_bytes", whole(bytes->with_bytes)},
+                    {"again_bytes", whole(bytes->again_bytes)}};
     return {{"operations", std::move(operations)},
             {"by_axis", std::move(by_axis)},
+            {"sequence_parallel", std::move(sequence)},
             {"sums", json_rows(axes_traffic_table(e))},
             {"by_link", json_rows(links_traffic_table(plan, e))},
             {"sync_points_per_microbatch", whole(e.comm.sync_points_per_microbatch)}};
@@ -865,6 +873,7 @@ Section comm_section(const Plan& plan, const Evaluation& e) {
         s.lines.emplace_back("Nothing.");
     else
         s.lines.emplace_back("In one step, " + rows_device_text(e.comm) + ".");
+    if (const auto bytes = sequence_parallel_bytes(plan, e)) s.lines.push_back(words_of(*bytes));
     return s;
 }
 

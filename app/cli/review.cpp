@@ -13,6 +13,7 @@
 #include "core/base/files.h"
 #include "core/base/json_reader.h"
 #include "core/base/text.h"
+#include "core/decide/choose.h"
 #include "core/decide/compare.h"
 
 #include <algorithm>
@@ -219,8 +220,9 @@ std::string headline(const PlanComparison& c, const std::vector<Evaluation>& eva
     return {};
 }
 
-Document comparison_document(const PlanComparison& c, const std::vector<Evaluation>& evaluations) {
-    Section names{"", {}, {}};
+Document comparison_document(const PlanComparison& c, const std::vector<Evaluation>& evaluations,
+                             const PlanChoice& choice) {
+    Section names{"", {}, {choice.words()}};
     if (const std::string words = headline(c, evaluations); !words.empty()) names.lines.push_back(words);
     for (std::size_t i = 0; i < c.plans.size(); ++i)
         names.lines.push_back(plan_letter(i) + ": " + ui::full_title(c, i)
@@ -292,7 +294,13 @@ int compare_plans(const Context& context, const CompareOptions& options) {
     const PlanComparison c = compare(plans, evaluations);
     std::optional<KeptOutput> kept;
     if (!options.file.empty() && options.file != "-" && !is_picture(options.file)) kept.emplace();
-    Answer out{json_of_comparison(c), comparison_table(c), comparison_document(c, evaluations)};
+    std::vector<JudgedPlan> judged;
+    for (std::size_t i = 0; i < plans.size(); ++i) judged.push_back({&plans[i], &evaluations[i]});
+    const PlanChoice choice = choose_among(judged);
+    Answer out{json_of_comparison(c), comparison_table(c), comparison_document(c, evaluations, choice)};
+    out.json["verdict"] = choice.words();
+    out.json["take"] = choice.take ? Json(*choice.take) : Json(nullptr);
+    out.json["sure"] = choice.sure;
     out.json["valid"] = status == 0;
     Json fields = Json::array();
     for (Json& f : followed) fields.push_back(f.value("followed", Json::object()));

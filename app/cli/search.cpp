@@ -9,6 +9,7 @@
 #include "core/base/text.h"
 #include "core/base/threads.h"
 #include "core/decide/bounds.h"
+#include "core/decide/choose.h"
 #include "core/decide/scale.h"
 #include "core/decide/space.h"
 #include "core/evaluate.h"
@@ -201,6 +202,8 @@ Json json_of_search(const Plan& plan, const SearchReport& r, double seconds, std
                {"within", r.ties.within},
                {"of_estimate", r.ties.estimate}}},
              {"results", std::move(results)}};
+    const std::string verdict = within ? std::string() : standing_of(evaluate(plan), r).sentence;
+    out["verdict"] = verdict.empty() ? Json(nullptr) : Json(verdict);
     if (within) out["within"] = *within;
     if (!r.nothing_fits.empty()) out["nothing_fits"] = r.nothing_fits;
     return out;
@@ -261,6 +264,8 @@ Document search_document(const Plan& plan, const SearchReport& r, Second then, d
                             : "Layouts, least memory first",
                   {},
                   results_table(r)};
+    if (const std::string verdict = standing_of(evaluate(plan), r).sentence; !verdict.empty() && !within)
+        found.lines.push_back(verdict);
     if (const std::string ties = tie_words(r); !ties.empty() && !within) {
         if (then != Second::step)
             found.title = "Layouts, those that are tied first, " + std::string(order_words(then));

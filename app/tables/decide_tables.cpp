@@ -56,10 +56,6 @@ std::string value_cell(const std::string& json) {
 
 }  // namespace
 
-std::string plan_letter(std::size_t index) {
-    return {static_cast<char>('A' + index)};
-}
-
 std::string unit_words(const FigureRow& row) {
     using U = FigureRow::Unit;
     switch (row.unit) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/tables/table.h"
+#include "core/decide/choose.h"
 #include "core/decide/compare.h"
 #include "core/decide/scale.h"
 #include "core/decide/search.h"
@@ -18,9 +19,7 @@
 
 namespace pentamesh {
 
-// Returns the column title of a plan, "A", "B" ...; its name stands above the table.
-[[nodiscard]] std::string plan_letter(std::size_t index);
-
+// The column title of a plan is its letter (plan_letter); its name stands above the table.
 [[nodiscard]] Table fields_table(const PlanComparison& c);
 // Memory is in GiB; every row has its unit.
 [[nodiscard]] Table figures_table(const PlanComparison& c);

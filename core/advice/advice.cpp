@@ -149,15 +149,25 @@ void offer_or_withdraw(Advice& a, Advised& problem, const Candidate& candidate) 
     if (!offer(a, problem, candidate)) a.out.pop_back();
 }
 
+void say_change(std::string& text, Advised& problem, const Stated& now, const Stated& was,
+                std::string_view unit) {
+    if (text_of(now) == text_of(was))
+        say_in(text, problem, now, unit, ", as before");
+    else
+        say_in(text, problem, now, unit, " instead of ", was);
+}
+
 void say_price(Advice& a, Advised& problem, std::string& text) {
     constexpr double kSame = 1e-3;
     const Stated sent = a.before(Measure::sent), then = a.after(Measure::sent);
     if (std::abs(then.value - sent.value) <= kSame * sent.value)
         say_in(text, problem, " for the same bytes on the wire");
+    else if (text_of(then) == text_of(sent))
+        say_in(text, problem, " for about the same bytes on the wire");
     else
         say_in(text, problem, "; each GPU then sends ", then, " a step instead of ", sent);
     const Stated time = a.before(Measure::step_s), takes = a.after(Measure::step_s);
-    if (std::abs(takes.value - time.value) > kSame * time.value)
+    if (text_of(takes) != text_of(time))
         say_in(text, problem, ", and a step takes ", takes, " instead of ", time);
 }
 
@@ -377,8 +387,9 @@ void pipeline_with_sharded_parameters(Advice& a) {
     const Candidate* c = fastest.any();
     if (c == nullptr || !a.show(c->edits) || !a.shown.memory.fits()) return;
     say_help(p, "With ", words_of(c->edits), " it is ", a.after(Measure::sent_data_parallel), " and ",
-             a.after(Measure::memory), " per GPU, which fits; a step takes ", a.after(Measure::step_s),
-             " instead of ", a.before(Measure::step_s), ".");
+             a.after(Measure::memory), " per GPU, which fits; a step takes ");
+    say_change(p.help, p, a.after(Measure::step_s), a.before(Measure::step_s));
+    say_help(p, ".");
     p.fix = c->edits;
 }
 
@@ -505,8 +516,9 @@ void advise_experts(Advice& a) {
     }
     if (!a.show(c->edits) || !a.shown.memory.fits()) return;
     say_help(p, "With ", words_of(c->edits), " the fullest GPU takes ", a.after(Measure::memory),
-             " instead of ", a.before(Measure::memory), ", which fits; a step takes ",
-             a.after(Measure::step_s), " instead of ", a.before(Measure::step_s), ".");
+             " instead of ", a.before(Measure::memory), ", which fits; a step takes ");
+    say_change(p.help, p, a.after(Measure::step_s), a.before(Measure::step_s));
+    say_help(p, ".");
     p.fix = c->edits;
 }
 

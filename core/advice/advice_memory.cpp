@@ -170,8 +170,10 @@ void say_what_fits(Advice& a, Advised& p) {
         say(p, " No small change of the layout makes it fit; it takes more GPUs or a smaller model.");
         return;
     }
-    say_help(p, "A small change that fits: ", words_of(c->edits), ", ", a.after(Measure::memory), " and ",
-             a.after(Measure::step_s), " a step instead of ", a.before(Measure::step_s), ".");
+    say_help(p, "A small change that fits: ", words_of(c->edits), ", ", a.after(Measure::memory),
+             " and ");
+    say_change(p.help, p, a.after(Measure::step_s), a.before(Measure::step_s), " a step");
+    say_help(p, ".");
     p.fix = c->edits;
 }
 
@@ -341,11 +343,17 @@ void large_bubble(Advice& a) {
         const std::vector<Edit> edits = batch_of(a, m);
         say_help(p, "A global batch of ", m * (a.plan.training.global_batch / a.base.microbatches), " (", m,
                  " micro-batches) would bring it to ", a.after(Measure::bubble_share));
-        if (!a.shown.memory.fits())
-            say_help(p, ", and take ", a.after(Measure::memory), " of ", a.before(Measure::hbm),
-                     " instead of ", a.before(Measure::memory), ": it ", name_of(a.shown.memory.fit()), ".");
-        else
+        if (!a.shown.memory.fits()) {
+            const Stated then = a.after(Measure::memory), was = a.before(Measure::memory);
+            say_help(p, ", and take ", then, " of ", a.before(Measure::hbm));
+            if (text_of(then) == text_of(was))
+                say_help(p, ", as before");
+            else
+                say_help(p, " instead of ", was);
+            say_help(p, ": it ", name_of(a.shown.memory.fit()), ".");
+        } else {
             say_help(p, ".");
+        }
         if (a.shown_memory_allows()) p.fix = edits;
     }
     Fastest fastest(a);

@@ -105,6 +105,11 @@ void offer_or_withdraw(Advice& advice, Advised& problem, const Candidate& candid
 // instead of 3.1 s".
 void say_price(Advice& a, Advised& problem, std::string& text);
 
+// Appends "16.7 s a step instead of 12.7 s", where `unit` is " a step"; of two figures that are written the
+// same "16.7 s a step, as before".
+void say_change(std::string& text, Advised& problem, const Stated& now, const Stated& was,
+                std::string_view unit = "");
+
 // Each is in its own file.
 void advise_experts(Advice& a);    // advice.cpp
 void advise_placement(Advice& a);  // advice.cpp

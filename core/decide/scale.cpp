@@ -445,6 +445,14 @@ ScaleWords words_of(const Plan& plan, const Scale& s) {
 namespace {
 
 constexpr double kNudge = 0.2;
+
+// Returns true for a software that may keep gradients in fp8: a program of one's own. Megatron-LM has fp32
+// and bf16 (training/arguments.py, --main-grads-dtype), torchtitan float32 and bfloat16 (training.dtype),
+// DeepSpeed fp32, fp16 and bf16 (data_types.grad_accum_dtype); no other adds them up in fp8 either.
+bool may_keep_fp8_gradients(Software software) {
+    return software == Software::fsdp;
+}
+
 constexpr std::string_view kLayout = "/layout", kTraining = "/training";
 
 class Nudger {
@@ -634,6 +642,9 @@ class Nudger {
             if (k == *now.value || f.key == "software") continue;
             const auto type = static_cast<Dtype>(k);  // of a choice of number formats
             if (stored && (type == Dtype::tf32 || type == Dtype::fp4)) continue;  // no plan stores these
+            if (f.key == "gradients" && type == Dtype::fp8
+                && !may_keep_fp8_gradients(plan_.training.software))
+                continue;
             if (f.key == "schedule") {
                 schedule(static_cast<Schedule>(k));
                 continue;

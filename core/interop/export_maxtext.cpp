@@ -241,7 +241,8 @@ void put_quantization(ExportDraft& draft) {
                                                                   : "te_fp8_currentscaling"));
 }
 
-// Parameters are stored in one type; the second moment is kept in it, and there is no other copy.
+// Parameters are stored in one type; the second moment is kept in it, and there is no other copy. Types that
+// come out otherwise than the plan's are named once, by export_plan.
 void put_states(ExportDraft& draft) {
     const Training& t = draft.plan.training;
     const bool copy = t.master_weights != MasterWeights::none;
@@ -249,12 +250,6 @@ void put_states(ExportDraft& draft) {
     draft.say("weight_dtype", jax_type(stored));
     draft.put("/training/gradients", jax_type(t.gradients));
     draft.put("/training/optimizer_state", jax_type(t.optimizer_state));
-    if (copy && t.parameters != Dtype::fp32)
-        draft.note("types of state: parameters ", t.parameters, " and a master copy in ", t.master_weights,
-                   " are one set in float32 in MaxText");
-    for (const Dtype type : {t.parameters, t.gradients, t.optimizer_state})
-        if (type != Dtype::bf16 && type != Dtype::fp32)
-            draft.note("types of state: ", type, " is not in MaxText");
     if (t.optimizer == Optimizer::muon)
         draft.say("opt_type", std::string("muon"));
     else if (t.optimizer != Optimizer::adamw)

@@ -157,9 +157,17 @@ class Forms(unittest.TestCase):
         self.assertEqual(int(rows["/memory/stages/0/total"]), report["memory"]["stages"][0]["total"])
         self.assertEqual(rows["/valid"], "true")
 
-    def test_compare_begins_with_what_is_faster(self):
-        out = run("compare", "llama-3.1-405b-8k", "llama-3.1-405b-16k")[1]
-        self.assertRegex(out.splitlines()[1], r"B is [\d.]+ m?s (faster|slower): .*")
+    def test_compare_begins_with_its_verdict_and_what_is_faster(self):
+        words = "compare", "llama-3.1-405b-8k", "llama-3.1-405b-16k"
+        out = run(*words)[1]
+        self.assertEqual(out.splitlines()[1].strip(), run_json(*words, "--json")[1]["verdict"])
+        tie = run_json("compare", "llama-3-70b-3d", "--set-b", "virtual_stages=2", "--json")[1]
+        self.assertEqual((tie["take"], tie["sure"]), (0, False))
+        self.assertRegex(tie["verdict"], r"^Take A if it measures faster: ([\d.]+ %) by the estimate\. .*"
+                         r"A gain of \1 is less than the estimate's own range of [\d.]+ %\.$")
+        found = run_json("search", "llama-3-70b-3d", "--hold", "tp", "--hold", "pp", "--json")[1]
+        self.assertRegex(found["verdict"], "^The fastest (is|takes) ")
+        self.assertRegex(out.splitlines()[2], r"B is [\d.]+ m?s (faster|slower): .*")
         self.assertNotRegex(out.partition("The figures")[2].partition("Why")[0], r"\d{7}")
         self.assertIn("trains most", run("compare", "hsdp-64", "llama-3-8b-fsdp", "hsdp-64")[1])
 

@@ -3,6 +3,7 @@
 #include "valid_plan.h"
 
 #include "core/advice/advice.h"
+#include "core/io/plan_json.h"
 #include "core/io/presets.h"
 #include "core/plan/edits.h"
 #include "core/rules/rules.h"
@@ -326,4 +327,31 @@ TEST_CASE("what makes room in memory does not depend on whether the even split i
             }
     CHECK(more_stages == 4);
     CHECK(compared == 17);
+}
+
+TEST_CASE("no figure is said to be one in place of the same one") {
+    const std::vector<std::vector<std::string>> changes{
+        {}, {"layout.tp=16"}, {"layout.zero=3"}, {"training.recompute=full"}, {"training.micro_batch=2"}};
+    int said = 0, as_before = 0;
+    for (const Presets::Entry& entry : presets().list(PresetKind::plan))
+        for (const std::vector<std::string>& sets : changes) {
+            const Plan plan = with_sets(presets().plan(entry.id), sets, presets());
+            const Evaluation e = evaluate(plan);
+            for (const Advised& p : advise(plan, e)) {
+                const std::string text = p.message + " " + p.help;
+                CAPTURE(text);
+                as_before += text.find(", as before") != std::string::npos ? 1 : 0;
+                for (auto at = text.find(" instead of "); at != std::string::npos;
+                     at = text.find(" instead of ", at + 1)) {
+                    ++said;
+                    const std::string then =
+                        text.substr(at + 12, text.find_first_of(",.:;)", at + 15) - at - 12);
+                    std::string now = text.substr(0, at);
+                    if (now.ends_with(" a step")) now.resize(now.size() - 7);
+                    CHECK_FALSE(now.ends_with(" " + then));
+                }
+            }
+        }
+    CHECK(said > 20);
+    CHECK(as_before > 0);
 }

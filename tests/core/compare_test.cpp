@@ -287,6 +287,21 @@ TEST_CASE("what --set takes for a row of the sensitivity gives the row's figures
     }
 }
 
+TEST_CASE("gradients in fp8 are offered to a program of one's own, and to no framework") {
+    Plan plan = test::presets().plan("llama-3-8b-fsdp");
+    for (const Software software : {Software::megatron, Software::torchtitan, Software::fsdp}) {
+        plan.training.software = software;
+        const Sensitivity s = sensitivity_of(plan, test::presets());
+        const auto offered = [&](std::string_view value) {
+            return std::ranges::any_of(s.rows, [&](const SensitivityRow& r) {
+                return r.id == "/training/gradients" && r.up && r.up->value == value;
+            });
+        };
+        CHECK(offered("fp8") == (software == Software::fsdp));
+        CHECK(offered("bf16"));
+    }
+}
+
 TEST_CASE("plans that differ in a figure of the GPU alone say which, those of two GPUs their names") {
     const Plan plan = test::presets().plan("hsdp-64");
     const auto differing = [&](const std::string& set) {

@@ -1,5 +1,7 @@
 // One answer for a plan: it keeps to its own rule, and never takes back what it proposed.
+#include "core/decide/choose.h"
 #include "core/decide/decision.h"
+#include "core/explain/verdict.h"
 
 #include "tests/core/plans.h"
 #include "tests/core/shipped.h"
@@ -8,6 +10,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <array>
 #include <initializer_list>
 #include <optional>
 #include <random>
@@ -17,6 +21,61 @@ using namespace pentamesh;
 using test::near;
 
 namespace {
+
+// Two plans that are compared are judged as the decision between them was.
+void check_pair(const Plan& plan, const Evaluation& e, const PlanDecision& d, const Evaluation& then) {
+    const JudgedPlan own{&plan, &e}, other{&d.proposal->plan, &then};
+    const PlanChoice choice = choose_among(std::array{own, other});
+    CAPTURE(choice.words());
+    CHECK(choice.take == 1);
+    CHECK(choice.sure == (d.ruling == Ruling::change));
+    if (d.ground != Ground::fits) CHECK(choice.caution == caution_of(d));
+    CHECK(best_among(std::array{own, other}) == 1);
+    const PlanChoice flipped = choose_among(std::array{other, own});
+    CHECK(flipped.take == 0);
+    CHECK(flipped.sure == choice.sure);
+    CHECK(flipped.caution == choice.caution);
+}
+
+// A search's sentence is of the same rule: what it calls tied no comparison calls sure, and the other way
+// round. The dashboard's verdict says the same of the memory.
+void check_search(const Plan& plan, const Evaluation& e) {
+    CHECK(verdict_of(e).fit == fit_of(e.memory).value_or(MemoryFit::no));
+    std::optional<SpaceError> error;
+    SpaceRequest few;
+    few.hold = {"order", "schedule", "recompute", "virtual_stages", "cp"};
+    SearchReport report = search(plan, search_space(plan, few, error), {.headroom = 0, .threads = 1});
+    find_ties(plan, {}, report);
+    const SearchStanding stands = standing_of(e, report);
+    CAPTURE(stands.sentence);
+    if (report.results.empty()) {
+        CHECK(stands.standing == Standing::unknown);
+        return;
+    }
+    const auto fastest = std::ranges::min_element(report.results, {}, &SearchResult::step_s);
+    const Evaluation best = evaluate(fastest->plan);
+    const PlanChoice choice = choose_among(std::array{JudgedPlan{&plan, &e}, {&fastest->plan, &best}});
+    CAPTURE(choice.words());
+    switch (stands.standing) {
+    case Standing::fits: CHECK(choice.take == 1); break;
+    case Standing::faster:
+        CHECK(choice.take == 1);
+        CHECK(choice.sure);
+        CHECK(choice.caution.empty());
+        CHECK(stands.gain >= stands.range);
+        break;
+    case Standing::tied:
+        CHECK_FALSE(choice.caution.empty());
+        CHECK(stands.sentence.find(choice.caution) != std::string::npos);
+        break;
+    case Standing::alike: CHECK(choice.caution.empty()); break;
+    case Standing::slower:
+        CHECK(choice.take == 0);
+        CHECK(choice.caution.empty());
+        break;
+    case Standing::unknown: FAIL("something was found"); break;
+    }
+}
 
 // Checks a decision against what it was made from. The proposal is evaluated anew.
 void check_decision(const Plan& plan, const Evaluation& e) {
@@ -50,6 +109,7 @@ void check_decision(const Plan& plan, const Evaluation& e) {
     case Ground::faster: CHECK((d.ruling == Ruling::measure) == !d.gain_is_sure()); break;
     case Ground::nothing: FAIL("a proposal has a ground"); break;
     }
+    check_pair(plan, e, d, then);
     // A person who follows it is not sent back.
     const std::optional<PlanDecision> after = decide(d.proposal->plan, then, 1);
     REQUIRE(after);
@@ -105,7 +165,9 @@ TEST_CASE("a decision keeps to its rule and does not take back what it proposed:
          {"single-gpu", "mesh-8", "hsdp-64", "llama-3-8b-fsdp", "llama-3-70b-3d", "mixtral-8x7b-ep"}) {
         CAPTURE(std::string(name));
         const Plan plan = test::presets().plan(name);
-        check_decision(plan, evaluate(plan));
+        const Evaluation e = evaluate(plan);
+        check_decision(plan, e);
+        check_search(plan, e);
     }
 }
 
@@ -119,7 +181,9 @@ TEST_CASE("a decision keeps to its rule and does not take back what it proposed:
     for (int i = 0; i < kPlans; ++i) {
         CAPTURE(i);
         const Plan plan = plans.next();
-        check_decision(plan, evaluate(plan));
+        const Evaluation e = evaluate(plan);
+        check_decision(plan, e);
+        check_search(plan, e);
     }
 }
 

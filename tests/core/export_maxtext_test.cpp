@@ -238,3 +238,16 @@ TEST_CASE("MaxText: what it cannot say is listed") {
     REQUIRE(drops.plan);
     CHECK(drops.plan->training.dropout);
 }
+
+TEST_CASE("MaxText: types of state that come out otherwise are named once") {
+    int named = 0;
+    for (const Presets::Entry& entry : presets().list(PresetKind::plan)) {
+        CAPTURE(entry.id);
+        const Export made = export_plan(presets().plan(entry.id), "maxtext", presets());
+        const auto notes = std::count_if(made.notes.begin(), made.notes.end(),
+                                         [](const std::string& n) { return n.starts_with("types of"); });
+        CHECK(notes <= 1);
+        named += static_cast<int>(notes);
+    }
+    CHECK(named > 3);
+}

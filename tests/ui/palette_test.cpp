@@ -20,7 +20,7 @@ namespace {
 std::vector<PaletteCommand> commands_of(const Driver& d) {
     std::vector<PaletteCommand> out;
     for (const Command& c : d.shell.commands())
-        if (!c.text().empty())
+        if (!c.text().empty() && c.searched)
             out.push_back({.id = c.id,
                            .label = c.text(),
                            .menu = c.menu,
@@ -283,4 +283,22 @@ TEST_CASE("pages, words and the table are opened by the search") {
     CHECK_FALSE(d.shell.views().as_data[static_cast<std::size_t>(ViewId::step)]);
     run_command(d, "word: bubble");
     CHECK(says(d, "pipeline bubble"));
+}
+
+TEST_CASE("one sheet stands once in the search, and rows follow the plan while it is open") {
+    Driver d("llama-3-70b-3d");
+    std::vector<std::string> reviews;
+    for (const PaletteRow& r : found_by(d, "export review")) reviews.push_back(target_of(d, r));
+    CHECK(std::ranges::count(reviews, "file.review") == 1);
+    CHECK(std::ranges::count(reviews, "export.review") == 0);
+    d.press({.key = Key::p, .ctrl = true});
+    d.type("pp");
+    d.settle();
+    CHECK(says(d, "now 4"));
+    Plan other = d.plan();
+    other.layout.pp = 2, other.layout.dp_shard = 16;
+    d.shell.edit_plan(other, "pp 2");
+    d.settle();
+    CHECK(says(d, "now 2"));
+    CHECK_FALSE(says(d, "now 4"));
 }

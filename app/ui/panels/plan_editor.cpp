@@ -4,6 +4,7 @@
 #include "app/ui/panels/plan_panel.h"
 #include "core/base/files.h"
 #include "core/io/plan_json.h"
+#include "core/io/preset_order.h"
 #include "core/model/model.h"
 #include "core/pipeline/follow.h"
 #include "core/plan/edits.h"
@@ -697,7 +698,10 @@ MaybeEdit draw_plan_popover(Ui& ui, Scene& scene, PlanPanelState& state) {
 
 PresetMenu preset_menu(const Presets& presets, PresetKind kind, std::string_view current) {
     PresetMenu menu;
-    for (const Presets::Entry& e : presets.list(kind)) menu.entry.push_back(&e);
+    if (kind == PresetKind::model)
+        menu.entry = highest_number_first(presets.list(kind));
+    else
+        for (const Presets::Entry& e : presets.list(kind)) menu.entry.push_back(&e);
     const auto shipped = std::stable_partition(menu.entry.begin(), menu.entry.end(),
                                                [](const Presets::Entry* e) { return e->own; });
     for (auto at = menu.entry.begin(); at != menu.entry.end(); ++at) {

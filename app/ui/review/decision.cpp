@@ -3,6 +3,7 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/review/pages.h"
 #include "app/ui/views/search/search_found.h"
+#include "core/decide/choose.h"
 #include "core/decide/search.h"
 #include "core/explain/verdict.h"
 #include "core/plan/problem.h"
@@ -20,133 +21,18 @@ namespace pentamesh::ui {
 
 namespace {
 
-// Plans that do the same work are compared by their step, others by the tokens of a second, and those of
-// clusters of different sizes by the tokens of a GPU.
-bool same_work(const Evaluation& a, const Evaluation& b) {
-    return a.mesh.world == b.mesh.world && a.step->tokens_per_step == b.step->tokens_per_step;
-}
-double rate_of(const Evaluation& e, bool per_gpu) {
-    return per_gpu ? tokens_per_gpu_s(e) : e.step->tokens_per_s;
+std::vector<JudgedPlan> judged_plans(const ReviewContent& content) {
+    std::vector<JudgedPlan> out;
+    for (std::size_t i = 0; i < content.plans.size(); ++i)
+        out.push_back({&content.plans[i], &content.evaluations[i]});
+    return out;
 }
 
-// Returns "saves 0.72 s a step, 9.8 %"; of plans with other work "trains 9.8 % more tokens a second and GPU".
-std::string gain_words(const Evaluation& better, const Evaluation& other) {
-    constexpr double kTimes = 2;  // from here on a gain is said as a factor
-    if (same_work(better, other)) {
-        const double saved = other.step->time_s - better.step->time_s;
-        return "saves " + time_text(saved) + " a step, " + percent(saved / other.step->time_s);
-    }
-    const bool per_gpu = better.mesh.world != other.mesh.world;
-    const double ratio = rate_of(better, per_gpu) / rate_of(other, per_gpu);
-    return "trains " + (ratio < kTimes ? percent(ratio - 1) + " more" : significant(ratio) + " times as many")
-           + " tokens a second" + (per_gpu ? " and GPU" : "");
-}
-
-// Returns the share of time by which the plan is faster than the other; < 0: slower.
-double faster_by(const Evaluation& e, const Evaluation& than) {
-    const bool per_gpu = e.mesh.world != than.mesh.world;
-    return 1 - rate_of(than, per_gpu) / rate_of(e, per_gpu);
-}
-
-// A gain that is smaller than the estimate may be off is no reason without a measurement.
-bool is_sure(double gain, const Evaluation& a, const Evaluation& b) {
-    return is_sure_gain(gain, *a.step, *b.step);
-}
-
-// Returns which of two plans that fit and are as fast, as far as an estimate knows, holds much less than the
-// other.
-std::optional<std::size_t> much_leaner(const std::array<const Evaluation*, 2>& e) {
-    const double more = e[0]->memory.peak() - e[1]->memory.peak();
-    if (std::abs(more) < kMuchMemory * std::min(e[0]->memory.hbm, e[1]->memory.hbm)) return std::nullopt;
-    const std::size_t lean = more > 0 ? 1 : 0;
-    const double gain = faster_by(*e[lean], *e[1 - lean]);
-    const bool no_slower = gain > -kWorthIt && !(is_sure(gain, *e[0], *e[1]) && std::abs(gain) >= kWorthIt);
-    return no_slower ? std::optional(lean) : std::nullopt;
-}
-
-// Returns "Take B: it holds 17.0 GiB less, and is no slower."
-std::string take_leaner(const std::array<const Evaluation*, 2>& e, std::size_t lean) {
-    return "Take " + plan_letter(lean) + ": it holds "
-           + memory_text(e[1 - lean]->memory.peak() - e[lean]->memory.peak()) + " less, and is no slower.";
-}
-
-bool same_model(const ReviewContent& content) {
-    return std::all_of(content.plans.begin(), content.plans.end(),
-                       [&](const Plan& p) { return p.model == content.plans[0].model; });
-}
-
-std::string spare_words(const Evaluation& e) {
-    return memory_text(e.memory.hbm - e.memory.peak()) + " to spare";
-}
-
-std::string unfit_words(const std::string& letter, MemoryFit fit) {
-    return letter + (fit == MemoryFit::no ? " does not fit. " : " may not fit. ");
-}
-
-// Returns "Take B if it measures faster: 9.80 % by the estimate. Both fit."
-std::string decision_of_two_that_fit(const std::array<const Evaluation*, 2>& e, std::size_t fast,
-                                     double gain) {
-    const bool full = std::any_of(e.begin(), e.end(),
-                                  [](const Evaluation* x) { return fit_of_plan(*x) == MemoryFit::tight; });
-    const std::string fit = full ? "oth fit by the sum." : "oth fit.",
-                      words = gain_words(*e[fast], *e[1 - fast]), take = "Take " + plan_letter(fast);
-    if (is_sure(gain, *e[0], *e[1])) return take + ". It " + words + ", and b" + fit;
-    return take + " if it measures faster: "
-           + (same_work(*e[0], *e[1])
-                  ? percent(std::abs(1 - e[fast]->step->time_s / e[1 - fast]->step->time_s))
-                        + " by the estimate"
-                  : "by the estimate it " + words)
-           + ". B" + fit;
-}
-
-// Returns "B does not fit. Take A: it fits with 2.47 GiB to spare, and saves 0.15 s a step, 2.02 %."
-std::string decision_between(const ReviewContent& content) {
-    std::array<const Evaluation*, 2> e{};
-    for (std::size_t i = 0; i < 2; ++i) e[i] = &content.evaluations[content.compared(i)];
-    for (std::size_t i = 0; i < 2; ++i)
-        if (!e[i]->step) return plan_letter(i) + " cannot be built.";
-    const std::array<MemoryFit, 2> fit{fit_of_plan(*e[0]), fit_of_plan(*e[1])};
-    if (!same_model(content)) {
-        std::string out;
-        for (std::size_t i = 0; i < 2; ++i)
-            if (!fits(fit[i])) out += unfit_words(plan_letter(i), fit[i]);
-        return out + "A and B train different models: their figures do not decide.";
-    }
-    const double gain = faster_by(*e[1], *e[0]);
-    const std::size_t fast = gain > 0 ? 1 : 0;
-    const bool near = std::abs(gain) < kWorthIt;
-    if (fits(fit[0]) != fits(fit[1])) {
-        const std::size_t take = fits(fit[0]) ? 0 : 1, other = 1 - take;
-        const std::string speed =
-            near           ? ""
-            : fast == take ? ", and " + gain_words(*e[take], *e[other])
-                           : ", though " + plan_letter(other) + " " + gain_words(*e[other], *e[take]);
-        return unfit_words(plan_letter(other), fit[other]) + "Take " + plan_letter(take) + ": it fits with "
-               + spare_words(*e[take]) + speed + ".";
-    }
-    const std::string both = fits(fit[0]) ? "Both fit" : "Neither fits with the usual buffers";
-    if (const auto lean = much_leaner(e); lean && fits(fit[0])) return take_leaner(e, *lean);
-    if (near) return both + ", and they are as fast to within 1 %.";
-    if (fits(fit[0])) return decision_of_two_that_fit(e, fast, gain);
-    return both + ". " + plan_letter(fast) + " " + gain_words(*e[fast], *e[1 - fast]) + ".";
-}
-
-// Returns which of more than two plans to take, and by how much it is better than A.
-std::string decision_among(const ReviewContent& content) {
-    if (!same_model(content)) return "The plans train different models: their figures do not decide.";
-    const auto best = better_of(content);
-    if (!best)
-        return "None of the " + std::to_string(content.plans.size()) + " plans fits with the usual buffers.";
-    const Evaluation &a = content.evaluations[0], &b = content.evaluations[*best];
-    if (*best == 0) return "Take A: of the plans that fit none is more than 1 % faster.";
-    const std::string take = "Take " + plan_letter(*best);
-    if (!a.step) return "A cannot be built. " + take + ": it fits with " + spare_words(b) + ".";
-    if (!fits(fit_of_plan(a)))
-        return unfit_words("A", fit_of_plan(a)) + take + ": it fits with " + spare_words(b) + ".";
-    const std::string gain = gain_words(b, a);
-    return is_sure(faster_by(b, a), a, b)
-               ? take + ": it " + gain + " than A, and fits."
-               : take + " if it measures faster: by the estimate it " + gain + " than A.";
+// Chooses among the plans as they are called: of two the one that is A stands first.
+PlanChoice choice_of(const ReviewContent& content) {
+    std::vector<JudgedPlan> plans = judged_plans(content);
+    if (plans.size() == 2 && content.compared(0) == 1) std::swap(plans[0], plans[1]);
+    return choose_among(plans);
 }
 
 std::string decision_by_figures(const ReviewContent& content, const SearchResult* proposed);
@@ -204,17 +90,7 @@ std::vector<std::string> items_of(std::string_view text) {
 }
 
 std::optional<std::size_t> better_of(const ReviewContent& content) {
-    std::optional<std::size_t> best;
-    if (!same_model(content)) return best;
-    const auto is_possible = [&](const Evaluation& e) { return e.step && fits(fit_of_plan(e)); };
-    if (content.plans.size() == 2 && std::ranges::all_of(content.evaluations, is_possible))
-        if (const auto lean = much_leaner({&content.evaluations[0], &content.evaluations[1]})) return lean;
-    for (std::size_t i = 0; i < content.plans.size(); ++i) {
-        const Evaluation& e = content.evaluations[i];
-        if (!is_possible(e)) continue;
-        if (!best || faster_by(e, content.evaluations[*best]) >= kWorthIt) best = i;
-    }
-    return best;
+    return best_among(judged_plans(content));
 }
 
 namespace {
@@ -265,17 +141,10 @@ std::string run_reason(const ReviewContent& content) {
 }
 
 std::string decision_by_figures(const ReviewContent& content, const SearchResult* proposed) {
-    if (content.plans.size() > 2) return decision_among(content);
-    if (content.comparison) return decision_between(content);
+    if (content.plans.size() > 1) return choice_of(content).sentence;
     const Reviewed of = content.first();
     const std::string change = proposed == nullptr ? "" : change_words(of.plan, proposed->choice);
     return headline_of(*content.decision, change, memory_text(room_for_buffers(of.evaluation.memory)));
-}
-
-// Says of a gain that it may be none.
-std::string range_words(double gain, double range) {
-    if (gain < kWorthIt || gain >= range) return "";
-    return " " + percent(gain) + " is less than the estimate's own range of " + percent(range) + ".";
 }
 
 // Returns "A billion tokens take 1,990 GPU-hours with A, 1,790 GPU-hours with B.", or what the whole training
@@ -306,12 +175,9 @@ std::string learning_words(const PlanComparison& c) {
 }
 
 std::string pair_reason(const ReviewContent& content) {
-    const Evaluation &a = content.evaluations[content.compared(0)],
-                     &b = content.evaluations[content.compared(1)];
-    std::string out = costs_words(content);
-    if (same_model(content))
-        out += range_words(std::abs(faster_by(b, a)), std::max(a.step->error, b.step->error));
-    return out + learning_words(*content.comparison);
+    const std::string caution = choice_of(content).caution;
+    return costs_words(content) + (caution.empty() ? "" : " " + caution)
+           + learning_words(*content.comparison);
 }
 
 }  // namespace

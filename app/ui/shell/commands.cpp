@@ -57,6 +57,7 @@ void Shell::make_file_commands() {
              .title = title,
              .menu = menu,
              .separator = separator,
+             .searched = !separator,
              .run = [this] { dialogs_.ask_review(); },
              .enabled =
                  [this] {

@@ -20,6 +20,7 @@ struct Command {
     Chord chord{};
     bool separator = false;  // a line before it in the menu
     bool repeats = false;    // while its chord is held
+    bool searched = true;    // false: another command does the same, and is found in its place
     std::function<void()> run{};
     std::function<bool()> enabled{};       // empty: always
     std::function<bool()> checked{};       // empty: never

@@ -7,6 +7,7 @@
 #include "core/advice/advice.h"
 #include "core/base/files.h"
 #include "core/base/text.h"
+#include "core/decide/choose.h"
 #include "core/decide/compare.h"
 #include "core/decide/search.h"
 #include "core/interop/import.h"
@@ -238,10 +239,14 @@ void Decider::look_for_better() {
         if (const std::string caution = caution_of(*decision); !caution.empty())
             better_.back().reason += " " + caution;
     }
-    if (best != nullptr && much(best->step_s) && !enough)
+    if (best != nullptr && much(best->step_s) && !enough) {
+        const Step* step = step_of(*found, *best);
         offer("The best layout that the search knows takes", best->step_s, best->memory_bytes,
-              with_choice(*found, open, best->choice), words_of(best->choice, experts),
-              step_of(*found, *best));
+              with_choice(*found, open, best->choice), words_of(best->choice, experts), step);
+        const std::string caution =
+            fits && step != nullptr ? tie_caution(1 - best->step_s / now_s, *e.step, *step) : "";
+        if (!caution.empty()) better_.back().reason += " " + caution;
+    }
     if (had || !better_.empty()) window_.dirty = true;
 }
 

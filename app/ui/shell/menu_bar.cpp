@@ -245,16 +245,16 @@ const MenuBar::Found& MenuBar::find_rows(const std::string& typed) {
                .revision = window_.document.revision(),
                .opened = opened_,
                .shows_values = !window_.hidden_answer.covers(kPlanPlace)};
-    std::vector<const Command*> listed;
+    listed_.clear();
     for (const Command& x : commands_) {
         std::string label = x.text();
-        if (label.empty()) continue;
+        if (label.empty() || !x.searched) continue;
         of.commands.push_back({.id = x.id,
                                .label = std::move(label),
                                .menu = x.menu,
                                .chord = x.chord.key == Key::none ? "" : chord_text(x.chord),
                                .enabled = x.can_run()});
-        listed.push_back(&x);
+        listed_.push_back(&x);
     }
     return found_.get(of, [&] {
         Found out{.rows = find_in_palette({.plan = window_.document.plan(),
@@ -263,8 +263,7 @@ const MenuBar::Found& MenuBar::find_rows(const std::string& typed) {
                                            .commands = of.commands,
                                            .shows_values = of.shows_values},
                                           typed),
-                  .items = {},
-                  .commands = listed};
+                  .items = {}};
         for (const PaletteRow& row : out.rows)
             out.items.push_back({.label = row.label,
                                  .right = row.right,
@@ -284,7 +283,7 @@ void MenuBar::draw_palette(Ui& ui) {
     if (r.picked >= 0 || r.closed) palette_ = false;
     if (r.picked < 0) return;
     const PaletteRow& row = found_->rows[static_cast<std::size_t>(r.picked)];
-    if (row.does == PaletteRow::Does::command) return run(*found_->commands[row.command]);
+    if (row.does == PaletteRow::Does::command) return run(*listed_[row.command]);
     do_row(row);
 }
 

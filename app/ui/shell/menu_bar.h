@@ -60,10 +60,10 @@ class MenuBar {
     struct Found {
         std::vector<PaletteRow> rows;
         std::vector<MenuItem> items;
-        std::vector<const Command*> commands;  // that the rows' indices mean
     };
     Kept<Found, FoundOf> found_;
-    std::uint64_t opened_ = 0;  // how often: presets of one's own are others between two times
+    std::vector<const Command*> listed_;  // that the rows' indices mean, in this frame
+    std::uint64_t opened_ = 0;            // how often: presets of one's own are others between two times
 
     [[nodiscard]] std::optional<PlanEdit> draw_title(Ui& ui, Rect bar, Rect row);
     void draw_names(Ui& ui, Rect& row);

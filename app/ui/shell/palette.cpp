@@ -1,5 +1,6 @@
 #include "app/ui/shell/palette.h"
 
+#include "app/ui/panels/plan_panel.h"
 #include "core/base/number.h"
 #include "core/base/text.h"
 #include "core/mesh/places.h"
@@ -448,7 +449,8 @@ class PaletteSearch {
     void add_presets(PresetKind kind, std::string_view pointer) {
         const bool model = kind == PresetKind::model;
         const std::string before = model ? "model" : "cluster";
-        for (const Presets::Entry& e : source_.presets.list(kind)) {
+        for (const Presets::Entry* entry : preset_menu(source_.presets, kind, "").entry) {
+            const Presets::Entry& e = *entry;
             PaletteRow row{.does = PaletteRow::Does::value,
                            .label = (model ? "Model: " : "Cluster: ") + (e.name.empty() ? e.id : e.name)};
             row.enabled = e.broken.empty();

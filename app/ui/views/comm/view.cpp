@@ -8,6 +8,8 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/scene/colors.h"
 #include "app/ui/scene/scene.h"
+#include "app/ui/views/comm/comm_sequence.h"
+#include "core/explain/sequence_parallel.h"
 
 #include <algorithm>
 #include <array>
@@ -20,7 +22,7 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr float kTall = 400, kMiddle = 620, kFlow = 330, kLeastCalls = 90;
+constexpr float kTall = 400, kMiddle = 620, kFlow = 330, kLeastCalls = 90, kWithSequence = 240;
 
 // The heat map's table has at most so many blocks: its rows are the pairs that talk.
 constexpr int kMostTableBlocks = 64;
@@ -156,12 +158,14 @@ void draw_comm(Ui& ui, Rect head_row, Rect room, Scene& scene, CommViewState& st
     draw_switches(ui, head_row, room, scene, state);
     head_sentence(ui, head_row, room, headline(scene), 120);
     if (tall) {
+        const auto sequence = sequence_parallel_bytes(scene.plan, scene.evaluation);
         ui.canvas().text_in(room.cut_top(18), remark(scene), ui.small());
         room.cut_top(10);
         if (state.part == CommViewState::kLanes || state.part == CommViewState::kOneLayer) {
             CommLanesState& lanes = state.part == CommViewState::kLanes ? state.lanes : state.layer;
             const Rect most{room.x, room.y, room.w, std::max(room.h * 0.62f, std::min(room.h, 360.0f))};
             room.cut_top(draw_comm_lanes(ui, most, scene, lanes, revision) + 14);
+            if (sequence && lanes.one_layer) draw_sequence_parallel(ui, room, *sequence);
             if (room.h >= kLeastCalls) draw_comm_calls(ui, room, scene, state.calls, revision);
             return;
         }
@@ -169,6 +173,8 @@ void draw_comm(Ui& ui, Rect head_row, Rect room, Scene& scene, CommViewState& st
                                                                               : room.h * 0.56f);
         room.cut_top(14);
         draw_picture(ui, picture, scene, state, revision);
+        if (sequence && state.part == CommViewState::kCalls && room.h >= kWithSequence)
+            draw_sequence_parallel_line(ui, room, *sequence);
         draw_comm_calls(ui, room, scene, state.calls, revision);
         return;
     }

@@ -7,6 +7,7 @@
 #include "app/ui/scene/colors.h"
 #include "app/ui/scene/scene.h"
 #include "app/ui/views/compare/move_page.h"
+#include "core/decide/choose.h"
 #include "core/explain/verdict.h"
 #include "core/plan/edits.h"
 #include "core/plan/names.h"
@@ -229,7 +230,9 @@ std::optional<PlanEdit> draw_plans(Ui& ui, Rect& room, float height, Scene& scen
 }
 
 void draw_words(Ui& ui, Rect& room, const ComparedPair& pair, const PlanComparison& shown) {
-    room.cut_top(ui.canvas().paragraph(room, why_words(pair.ea, pair.eb, shown.why), ui.title(), 19) + 4);
+    const std::array<JudgedPlan, 2> plans{{{&pair.a, &pair.ea}, {&pair.b, &pair.eb}}};
+    put_paragraph(ui, room, choose_among(plans).words(), ui.title(), 19, 2);
+    put_paragraph(ui, room, why_words(pair.ea, pair.eb, shown.why), ui.style(13, Tone::secondary), 18, 4);
 }
 
 void rule(Ui& ui, Rect& room) {

@@ -6,6 +6,7 @@
 #include "core/advice/advice.h"
 #include "core/base/threads.h"
 #include "core/decide/bounds.h"
+#include "core/decide/choose.h"
 #include "core/plan/edits.h"
 #include "core/plan/problem.h"
 #include "core/plan/software.h"
@@ -385,27 +386,32 @@ SearchWords best_words(const Scene& scene, const SearchFound& found, const std::
     if (std::abs(share) >= 0.0005)
         than = ", " + percent(std::abs(share)) + (share < 0 ? " less" : " more") + " than this plan";
     const SearchTies* ties = found.report ? &found.report->ties : nullptr;
+    const SearchStanding stands =
+        found.report ? standing_of(scene.evaluation, *found.report) : SearchStanding{};
     if (ties == nullptr || ties->count < 2)
-        return {"The best takes " + time_text(best.step_s) + than + ": " + layout + ".", ""};
+        return {"The best takes " + time_text(best.step_s) + than + ": " + layout + ".",
+                stands.standing == Standing::tied ? stands.sentence : ""};
     const auto fastest = std::min_element(rows.begin(), rows.end(),
                                           [](const auto& a, const auto& b) { return a.step_s < b.step_s; });
     const bool own_fits = own_b <= scene.plan.cluster.gpu.hbm_bytes * (1 - found.request.headroom);
     const double near = 1 + ties->within;
-    if (own_fits && own_s * near < fastest->step_s)
+    if (own_fits && stands.standing == Standing::slower)
         return {"Nothing that " + who_runs(scene.plan, found.request)
                     + " comes near this plan: the best takes " + time_text(best.step_s) + ", "
                     + percent(share) + " more: " + layout + ".",
                 ""};
     const std::string first = found.ordered == Second::step ? "The fastest" : "The first";
     const std::string tied = tie_words(*found.report), layout_of = ": " + layout + ".";
-    if (own_s > fastest->step_s * near || share > 0)
+    if (stands.standing == Standing::fits || stands.standing == Standing::faster || share > 0)
         return {first + " takes " + time_text(best.step_s) + than + layout_of, tied};
     std::string verdict = "No layout is faster than this plan.";
     if (share < -0.0005)
         verdict = first + " gains " + percent(-share)
-                  + (ties->estimate ? ", within the estimate's own " : ", within ") + percent(ties->within)
+                  + (ties->estimate ? ", within the estimate's own " + percent(stands.range)
+                                    : ", within " + percent(ties->within))
                   + layout_of;
-    return {verdict, tied + (own_fits ? " This plan is one of them." : "")};
+    const bool one_of_them = own_fits && own_s <= fastest->step_s * near;
+    return {verdict, tied + (one_of_them ? " This plan is one of them." : "")};
 }
 
 }  // namespace

@@ -1,0 +1,231 @@
+#include "core/decide/choose.h"
+
+#include "core/base/text.h"
+#include "core/decide/compare.h"
+#include "core/decide/decision.h"
+#include "core/memory/memory.h"
+#include "core/step/step.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace pentamesh {
+namespace {
+
+std::string share_text(double share) {
+    return percent_text(share, Zeros::kept);
+}
+
+// Plans that do the same work are compared by their step, others by the tokens of a second, and those of
+// clusters of different sizes by the tokens of a GPU.
+bool same_work(const Evaluation& a, const Evaluation& b) {
+    return a.mesh.world == b.mesh.world && a.step->tokens_per_step == b.step->tokens_per_step;
+}
+
+double compared_rate(const Evaluation& e, bool per_gpu) {
+    return per_gpu ? tokens_per_gpu_s(e) : e.step->tokens_per_s;
+}
+
+// Returns the share of time by which the plan is faster than the other; < 0: slower.
+double faster_by(const Evaluation& e, const Evaluation& than) {
+    const bool per_gpu = e.mesh.world != than.mesh.world;
+    return 1 - compared_rate(than, per_gpu) / compared_rate(e, per_gpu);
+}
+
+// Returns "saves 0.72 s a step, 9.8 %"; of plans with other work "trains 9.8 % more tokens a second and GPU".
+std::string saving_words(const Evaluation& better, const Evaluation& other) {
+    constexpr double kTimes = 2;  // from here on a gain is said as a factor
+    if (same_work(better, other)) {
+        const double saved = other.step->time_s - better.step->time_s;
+        return "saves " + time_text(saved, Zeros::kept) + " a step, "
+               + share_text(saved / other.step->time_s);
+    }
+    const bool per_gpu = better.mesh.world != other.mesh.world;
+    const double ratio = compared_rate(better, per_gpu) / compared_rate(other, per_gpu);
+    return "trains "
+           + (ratio < kTimes ? share_text(ratio - 1) + " more"
+                             : three_digits(ratio, Zeros::kept) + " times as many")
+           + " tokens a second" + (per_gpu ? " and GPU" : "");
+}
+
+MemoryFit judged_fit(const Evaluation& e) {
+    return fit_of(e.memory).value_or(MemoryFit::no);
+}
+
+bool all_of_one_model(std::span<const JudgedPlan> plans) {
+    return std::ranges::all_of(plans,
+                               [&](const JudgedPlan& p) { return p.plan->model == plans[0].plan->model; });
+}
+
+std::string spare_text(const Evaluation& e) {
+    return memory_text(e.memory.hbm - e.memory.peak()) + " to spare";
+}
+
+std::string not_fitting_words(std::size_t index, MemoryFit fit) {
+    return plan_letter(index) + (fit == MemoryFit::no ? " does not fit. " : " may not fit. ");
+}
+
+// Returns which of two plans that fit and are as fast, as far as an estimate knows, holds much less than the
+// other.
+std::optional<std::size_t> much_leaner(const Evaluation& a, const Evaluation& b) {
+    const double more = a.memory.peak() - b.memory.peak();
+    if (std::abs(more) < kMuchMemory * std::min(a.memory.hbm, b.memory.hbm)) return std::nullopt;
+    const bool lean_is_b = more > 0;
+    const Evaluation &lean = lean_is_b ? b : a, &other = lean_is_b ? a : b;
+    const double gain = faster_by(lean, other);
+    const bool no_slower =
+        gain > -kWorthIt && !(gain >= kWorthIt && is_sure_gain(gain, *lean.step, *other.step));
+    return no_slower ? std::optional<std::size_t>(lean_is_b ? 1 : 0) : std::nullopt;
+}
+
+// Returns "Take B if it measures faster: 9.80 % by the estimate. Both fit."
+std::string faster_words(const Evaluation& fast, const Evaluation& slow, std::size_t index, bool sure) {
+    const bool full = judged_fit(fast) == MemoryFit::tight || judged_fit(slow) == MemoryFit::tight;
+    const std::string fit = full ? "oth fit by the sum." : "oth fit.", words = saving_words(fast, slow),
+                      take = "Take " + plan_letter(index);
+    if (sure) return take + ". It " + words + ", and b" + fit;
+    return take + " if it measures faster: "
+           + (same_work(fast, slow) ? share_text(faster_by(fast, slow)) + " by the estimate"
+                                    : "by the estimate it " + words)
+           + ". B" + fit;
+}
+
+// Chooses between two plans of one model that have a step, of which one fits.
+PlanChoice choose_the_one_that_fits(std::span<const JudgedPlan> plans, std::size_t take, bool near,
+                                    bool faster) {
+    const std::size_t other = 1 - take;
+    const Evaluation &e = *plans[take].evaluation, &than = *plans[other].evaluation;
+    const std::string speed = near     ? ""
+                              : faster ? ", and " + saving_words(e, than)
+                                       : ", though " + plan_letter(other) + " " + saving_words(than, e);
+    return {take, true,
+            not_fitting_words(other, judged_fit(than)) + "Take " + plan_letter(take) + ": it fits with "
+                + spare_text(e) + speed + ".",
+            ""};
+}
+
+PlanChoice choose_of_two(std::span<const JudgedPlan> plans) {
+    const std::array<const Evaluation*, 2> e{plans[0].evaluation, plans[1].evaluation};
+    for (std::size_t i = 0; i < 2; ++i)
+        if (!e[i]->step) return {std::nullopt, true, plan_letter(i) + " cannot be built.", ""};
+    const std::array<MemoryFit, 2> fit{judged_fit(*e[0]), judged_fit(*e[1])};
+    if (!all_of_one_model(plans)) {
+        std::string out;
+        for (std::size_t i = 0; i < 2; ++i)
+            if (!fits(fit[i])) out += not_fitting_words(i, fit[i]);
+        return {std::nullopt, true, out + "A and B train different models: their figures do not decide.", ""};
+    }
+    const std::size_t fast = faster_by(*e[1], *e[0]) > 0 ? 1 : 0;
+    const Evaluation &faster = *e[fast], &slower = *e[1 - fast];
+    const double gain = faster_by(faster, slower);
+    const bool near = gain < kWorthIt, sure = is_sure_gain(gain, *faster.step, *slower.step);
+    PlanChoice out;
+    if (fits(fit[0]) != fits(fit[1])) {
+        const std::size_t take = fits(fit[0]) ? 0 : 1;
+        out = choose_the_one_that_fits(plans, take, near, take == fast);
+    } else if (!fits(fit[0])) {
+        out.sentence = "Neither fits with the usual buffers"
+                       + (near ? std::string(", and they are as fast to within 1 %.")
+                               : ". " + plan_letter(fast) + " " + saving_words(faster, slower) + ".");
+    } else if (const auto lean = much_leaner(*e[0], *e[1])) {
+        out = {lean, true,
+               "Take " + plan_letter(*lean) + ": it holds "
+                   + memory_text(e[1 - *lean]->memory.peak() - e[*lean]->memory.peak())
+                   + " less, and is no slower.",
+               ""};
+    } else if (near) {
+        out.sentence = "Both fit, and they are as fast to within 1 %.";
+    } else {
+        out = {fast, sure, faster_words(faster, slower, fast, sure), ""};
+    }
+    out.caution = tie_caution(gain, *faster.step, *slower.step);
+    return out;
+}
+
+PlanChoice choose_of_many(std::span<const JudgedPlan> plans) {
+    if (!all_of_one_model(plans))
+        return {std::nullopt, true, "The plans train different models: their figures do not decide.", ""};
+    const auto best = best_among(plans);
+    if (!best)
+        return {std::nullopt, true,
+                "None of the " + std::to_string(plans.size()) + " plans fits with the usual buffers.", ""};
+    const Evaluation &a = *plans[0].evaluation, &b = *plans[*best].evaluation;
+    if (*best == 0) return {best, true, "Take A: of the plans that fit none is more than 1 % faster.", ""};
+    const std::string take = "Take " + plan_letter(*best);
+    if (!a.step)
+        return {best, true, "A cannot be built. " + take + ": it fits with " + spare_text(b) + ".", ""};
+    if (!fits(judged_fit(a)))
+        return {best, true,
+                not_fitting_words(0, judged_fit(a)) + take + ": it fits with " + spare_text(b) + ".", ""};
+    const double gain = faster_by(b, a);
+    const bool sure = is_sure_gain(gain, *a.step, *b.step);
+    return {best, sure,
+            sure ? take + ": it " + saving_words(b, a) + " than A, and fits."
+                 : take + " if it measures faster: by the estimate it " + saving_words(b, a) + " than A.",
+            tie_caution(gain, *a.step, *b.step)};
+}
+
+}  // namespace
+
+std::string plan_letter(std::size_t index) {
+    return {static_cast<char>('A' + index)};
+}
+
+std::string tie_caution(double gain, const Step& a, const Step& b) {
+    if (gain < kWorthIt || is_sure_gain(gain, a, b)) return {};
+    return "A gain of " + percent_text(gain) + " is less than the estimate's own range of "
+           + percent_text(std::max(a.error, b.error)) + ".";
+}
+
+PlanChoice choose_among(std::span<const JudgedPlan> plans) {
+    return plans.size() == 2 ? choose_of_two(plans) : choose_of_many(plans);
+}
+
+std::optional<std::size_t> best_among(std::span<const JudgedPlan> plans) {
+    if (!all_of_one_model(plans)) return std::nullopt;
+    const auto is_possible = [](const JudgedPlan& p) {
+        return p.evaluation->step && fits(judged_fit(*p.evaluation));
+    };
+    if (plans.size() == 2 && std::ranges::all_of(plans, is_possible))
+        if (const auto lean = much_leaner(*plans[0].evaluation, *plans[1].evaluation)) return lean;
+    std::optional<std::size_t> best;
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+        if (!is_possible(plans[i])) continue;
+        if (!best || faster_by(*plans[i].evaluation, *plans[*best].evaluation) >= kWorthIt) best = i;
+    }
+    return best;
+}
+
+SearchStanding standing_of(const Evaluation& plan, const SearchReport& report) {
+    SearchStanding out;
+    const auto fastest = std::ranges::min_element(report.results, {}, &SearchResult::step_s);
+    if (fastest == report.results.end() || report.goal == Goal::memory) return out;
+    if (!plan.step || !fits(judged_fit(plan))) {
+        out.standing = Standing::fits;
+        out.sentence = std::string("The plan itself ") + (plan.step ? "does not fit" : "is impossible")
+                       + "; the fastest layout that fits takes " + time_text(fastest->step_s) + " a step.";
+        return out;
+    }
+    const double own_s = plan.step->time_s;
+    const bool faster = fastest->step_s <= own_s;
+    const double gain = faster ? 1 - fastest->step_s / own_s : 1 - own_s / fastest->step_s;
+    out.gain = faster ? gain : -gain;
+    out.range = std::max(plan.step->error, fastest->step.error);
+    const std::string than = percent_text(gain) + (faster ? " faster" : " slower") + " than the plan";
+    if (gain < kWorthIt) {
+        out.standing = Standing::alike;
+        out.sentence = "The fastest takes as long as the plan, to within 1 %.";
+    } else if (is_sure_gain(gain, *plan.step, fastest->step)) {
+        out.standing = faster ? Standing::faster : Standing::slower;
+        out.sentence = "The fastest is " + than + ", more than the estimate may be off.";
+    } else {
+        out.standing = Standing::tied;
+        out.sentence = "The fastest is " + than
+                       + " by the estimate, which is tied: " + tie_caution(gain, *plan.step, fastest->step);
+    }
+    return out;
+}
+
+}  // namespace pentamesh

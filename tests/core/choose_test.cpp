@@ -1,0 +1,66 @@
+// Which of several plans to take: the words of each case, and one base for a gain.
+#include "core/decide/choose.h"
+
+#include "core/io/plan_json.h"
+#include "tests/core/shipped.h"
+#include "tests/near.h"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <string>
+
+using namespace pentamesh;
+using test::near;
+
+namespace {
+
+Plan seventy(const char* set) {
+    return with_sets(test::presets().plan("llama-3-70b-3d"), {set}, test::presets());
+}
+
+}  // namespace
+
+TEST_CASE("a gain within the estimate's range is said with a condition, the same share in both sentences") {
+    const Plan a = test::presets().plan("llama-3-70b-3d"), b = seventy("layout.virtual_stages=1");
+    Plan plain = b;
+    plain.layout.schedule = Schedule::one_f_one_b;
+    const Evaluation ea = evaluate(a), eb = evaluate(plain);
+    REQUIRE(ea.step);
+    REQUIRE(eb.step);
+    const double gain = 1 - ea.step->time_s / eb.step->time_s, range = ea.step->error;
+    REQUIRE(gain > kWorthIt);
+    REQUIRE(gain < range);
+    const PlanChoice c = choose_among(std::array{JudgedPlan{&a, &ea}, {&plain, &eb}});
+    CHECK(c.take == 0);
+    CHECK_FALSE(c.sure);
+    const std::string share = std::to_string(gain * 100).substr(0, 3);
+    CHECK(c.sentence.find("Take A if it measures faster: " + share) == 0);
+    CHECK(c.caution.find("A gain of " + share) == 0);
+    CHECK(tie_caution(range, *ea.step, *ea.step).empty());
+    CHECK(tie_caution(kWorthIt / 2, *ea.step, *ea.step).empty());
+}
+
+TEST_CASE(
+    "a plan that does not fit is not taken, of other models none is, and one without a step cannot be") {
+    const Plan a = test::presets().plan("llama-3-70b-3d");
+    const Evaluation ea = evaluate(a);
+    Plan full = a;
+    full.training.micro_batch = 8;
+    const Evaluation ef = evaluate(full);
+    REQUIRE(ef.step);
+    REQUIRE_FALSE(ef.memory.fits());
+    const PlanChoice c = choose_among(std::array{JudgedPlan{&full, &ef}, {&a, &ea}});
+    CHECK(c.take == 1);
+    CHECK(c.sentence.find("A does not fit. Take B: it fits with ") == 0);
+    const Plan other = test::presets().plan("llama-3-8b-fsdp");
+    const Evaluation eo = evaluate(other);
+    CHECK_FALSE(choose_among(std::array{JudgedPlan{&a, &ea}, {&other, &eo}}).take);
+    Plan broken = a;
+    broken.layout.tp = 3;
+    const Evaluation eb = evaluate(broken);
+    CHECK(choose_among(std::array{JudgedPlan{&a, &ea}, {&broken, &eb}}).sentence == "B cannot be built.");
+    const std::array three{JudgedPlan{&broken, &eb}, JudgedPlan{&full, &ef}, JudgedPlan{&a, &ea}};
+    CHECK(choose_among(three).take == 2);
+    CHECK(best_among(three) == 2);
+}
