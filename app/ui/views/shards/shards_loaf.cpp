@@ -671,10 +671,12 @@ std::optional<PlanEdit> draw_loaf(Ui& ui, Rect room, Scene& scene, LoafPageState
     if (loaf.group == GroupKind::pp && scene.evaluation.groups[GroupKind::pp].degree > 1)
         return draw_stages(ui, room, scene, loaf, state.stages, revision, rank);
     const LoafSlice& first = loaf.slices.front();
-    put_paragraph(ui, room, holds_words(first, scene.in_lesson), ui.title(), 18, 0);
+    // While a question is open the uncut loaf stands without its figures (HiddenAnswer::of_other_plans).
+    const bool bare = scene.asked && scene.evaluation.mesh.world == 1;
+    if (!bare) put_paragraph(ui, room, holds_words(first, scene.in_lesson), ui.title(), 18, 0);
     // In a lesson the loaf itself is the picture.
     constexpr float kBar = 30;
-    if (!scene.in_lesson && room.h > 200) {
+    if (!scene.in_lesson && !bare && room.h > 200) {
         room.cut_top(4);
         draw_gpu_bar(ui, room.cut_top(kBar),
                      scene.evaluation.memory.stage[static_cast<std::size_t>(first.stage)],
