@@ -642,7 +642,7 @@ void draw_prices(Ui& ui, Rect room, const Scene& scene, const std::vector<MapRow
         const Color color = color_of(ui.theme(), r.kind);
         const TierMark mark = mark_of_tier(ui.theme(), scene.plan.cluster, r.tier);
         names_axis(ui, r.kind, {row.x, row.y, kWireSample + columns.name, row.h});
-        // What is said too long for the row is said shorter, and left out rather than cut.
+        // Words that are too long for the row stand in a shorter form, and are left out rather than cut.
         const std::array wordings{r.often + ", " + r.talk, r.talk, r.often};
         const std::string says(wording(ui, row.w - figures, wordings, ui.small()));
         Rect sample = row.cut_left(kWireSample);
