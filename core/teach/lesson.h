@@ -357,6 +357,9 @@ struct HiddenAnswer {
     bool open = false;  // a question is open that the plan answers: cards, advice and exports wait for it
     // All of what is asked is which messages an axis sends: a picture that leaves them out may be seen.
     bool of_messages = false;
+    // The same of the wires that axes cross; and of what other plans hold, while a single GPU is shown, of
+    // which nothing is cut: a picture without figures may be seen.
+    bool of_wires = false, of_other_plans = false;
     std::vector<std::string_view> places;  // names of views; kFiguresPlace, kPlanPlace; kAllViews
     [[nodiscard]] bool covers(std::string_view place) const;
 };

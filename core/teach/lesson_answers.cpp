@@ -430,8 +430,11 @@ HiddenAnswer hidden_answer_of(const LessonStep& step, const Solution& solution, 
         }
         for (const std::string_view place : split_words(query->shown_in)) out.places.push_back(place);
         out.of_messages = out.of_messages && query->of_messages;
+        out.of_wires = out.of_wires && query->of_wires;
+        out.of_other_plans = out.of_other_plans && !of.sets.empty();
     };
-    out.of_messages = step.scene.against.empty();
+    out.of_messages = out.of_wires = step.scene.against.empty();
+    out.of_other_plans = step.scene.against.empty() && q.compares_options() && evaluation.mesh.world == 1;
     if (q.compares_options() || q.kind == QuestionKind::curve)
         for (std::size_t i = 0; i < std::min(q.options.size(), solution.options.size()); ++i) {
             if (static_cast<int>(i) != q.given) cover(q.options[i].value, solution.options[i]);

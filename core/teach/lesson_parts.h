@@ -127,6 +127,7 @@ struct Query {
     Answer (*answer)(const QueryInput& in);
     std::string_view shown_in{};
     bool of_messages = false;  // HiddenAnswer::of_messages
+    bool of_wires = false;     // HiddenAnswer::of_wires
 };
 [[nodiscard]] const std::vector<Query>& query_table();
 // Returns the row of a query and its arguments; null where there is no such query.

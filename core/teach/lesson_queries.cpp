@@ -183,7 +183,7 @@ constexpr Query kMeshQueries[] = {
     {"gpus", "GPUs of the cluster", gpus, kEverywhere},
     {"degree AXIS", "ranks in one group", degree, "views plan"},
     {"groups AXIS", "how many groups", groups, "mesh map"},
-    {"tier_of AXIS", "the slowest tier that a group crosses", tier_of, kWires},
+    {"tier_of AXIS", "the slowest tier that a group crosses", tier_of, kWires, false, true},
     {"inside AXIS", "yes where every group stays in the fast domain", inside, kWires},
     {"spilling AXIS", "groups that leave the fast domain", spilling, "mesh map"},
     {"peers AXIS N", "the ranks that rank N talks to on an axis", peers},

@@ -336,6 +336,28 @@ TEST_CASE("a question covers the views that show its answer, the plan where its 
     CHECK_FALSE(hidden_now().covers("mesh"));
 }
 
+TEST_CASE(
+    "a page that leaves out what is asked stays open: the uncut loaf, the wires without who crosses them") {
+    const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
+    const Lesson lesson = read_lesson(lesson_file("00-five-cuts")).lesson;
+    Driver d("mesh-8", {1600, 900});
+    d.shell.open_lesson(lesson_file("00-five-cuts"));
+    d.settle();
+    int seen = 0;
+    for (std::size_t i = 0; i < lesson.steps.size(); ++i, d.press({Key::page_down})) {
+        const bool loaf = lesson.steps[i].title == "The loaf", race = lesson.steps[i].title == "The race";
+        if (!loaf && !race) continue;
+        ++seen;
+        CHECK_FALSE(says_just(d, "The answer stands here"));
+        CHECK(says(d, loaf ? "16 layers" : "One GB into every wire at once"));
+        // On paper it stands next to the question, and all of it with the answer.
+        const StepSheet sheet = sheet_of(lesson, i, presets.plan("mesh-8"), presets);
+        CHECK_FALSE(picture_answers(sheet));
+        CHECK(picture_leaves_out(sheet));
+    }
+    CHECK(seen == 2);
+}
+
 TEST_CASE("a covered view says where the answer stands, and is drawn once it is given") {
     Driver d("mesh-8", {1920, 1080});
     d.shell.open_lesson(lesson_file("17-inside-a-layer"));

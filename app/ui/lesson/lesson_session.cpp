@@ -222,7 +222,7 @@ Entries::const_iterator entry_of_file(const Entries& entries, const std::filesys
     });
 }
 
-// Returns the one in that language where there is one, else any of that id; null where there is none.
+// Returns the one in that language where there is one, else any of that id; null where nothing has it.
 const LessonEntry* entry_of_id(const Entries& entries, std::string_view id, std::string_view language) {
     const LessonEntry* out = nullptr;
     for (const LessonEntry& e : entries)

@@ -171,6 +171,11 @@ bool picture_answers(const StepSheet& s) {
     return (id && is_covered(s.hidden_answer, *id, states)) || (proposes && !s.step.question);
 }
 
+bool picture_leaves_out(const StepSheet& s) {
+    const auto id = view_named(s.step.scene.view);
+    return id && s.hidden_answer.covers(view_of(*id).name) && !picture_answers(s);
+}
+
 std::optional<AskedPicture> asked_picture_of(const StepSheet& s, const Presets& presets) {
     if (!s.step.question || s.step.scene.view.empty()) return std::nullopt;
     const AskedPlans asked = asked_plans(*s.step.question, s.solution);
@@ -408,7 +413,7 @@ class Booklet {
             if (step.question && !working.empty() && s.why.find(working) == std::string::npos)
                 sheet_.words(working, sheet_.faint());
             put_words(s.why);
-            const bool answers = !step.scene.view.empty() && picture_answers(s);
+            const bool answers = !step.scene.view.empty() && (picture_answers(s) || picture_leaves_out(s));
             if (answers || asked_picture_of(s, presets_)) {
                 sheet_.words("Its picture stands behind the answers.", sheet_.faint());
                 pictured.push_back(i);
@@ -598,8 +603,10 @@ std::string lesson_page(const Lesson& lesson, const Plan& base, const Presets& p
         out += question_html(s, fonts);
         answers += "<p><b>" + n + ".</b> " + inline_html(lettered_answer_of(s)) + " <span class=\"small\">"
                    + html_attribute(s.solution.answer.working) + "</span></p>\n" + words_html(s.why);
-        if (with_answer) answers += picture_html(s, presets, fonts, false);
-        answers += asked_html(s, presets, fonts);
+        const std::string asked = asked_html(s, presets, fonts);
+        if (with_answer || (asked.empty() && picture_leaves_out(s)))
+            answers += picture_html(s, presets, fonts, false);
+        answers += asked;
     }
     if (!answers.empty()) out += "<div class=\"answers\"><h2>Answers</h2>\n" + answers + "</div>\n";
     return out + "</body>\n</html>\n";

@@ -60,6 +60,9 @@ struct AskedPicture {
 // Returns true if the picture itself is the answer, as the layouts that Search finds are of a task: then it
 // stands only with the answers, and nowhere where there are none.
 [[nodiscard]] bool picture_answers(const StepSheet& sheet);
+// Returns true if the picture next to the question leaves out what is asked: all of it stands with the
+// answers.
+[[nodiscard]] bool picture_leaves_out(const StepSheet& sheet);
 
 // A lesson on paper: its words with the answers of the plans that its steps open, pictures of the scenes, the
 // questions, and at the end their answers.

@@ -105,7 +105,8 @@ constexpr auto kTable = std::to_array<ViewEntry>({
                [](ViewStates& s, int page) {
                    s.map.page = static_cast<MapPage>((page + 1) % kMapPageCount);
                    s.map.page_chosen = true;
-               }}},
+               }},
+     .leaves_out_wires = [](const ViewStates& s) { return s.map.page == MapPage::wires; }},
     {.id = ViewId::mesh,
      .name = "mesh",
      .title = "Mesh",
@@ -194,7 +195,9 @@ constexpr auto kTable = std::to_array<ViewEntry>({
                    if (page < kLoafPage) s.shards.state = static_cast<TensorState>(page);
                },
                kLoafPage},
-     .pick_row = pick_tensor},
+     .pick_row = pick_tensor,
+     .leaves_out_figures =
+         [](const ViewStates& s) { return s.shards.shows == ShardsViewState::Shows::loaf; }},
     {.id = ViewId::memory,
      .name = "memory",
      .title = "Memory",
@@ -780,9 +783,13 @@ void draw_view_moving(Ui& ui, Scene& scene, ViewId view, ViewStates& states) {
 bool is_covered(const HiddenAnswer& hidden, ViewId view, const ViewStates& states) {
     const ViewEntry& entry = view_of(view);
     if (!hidden.covers(entry.name)) return false;
-    const bool picture = !states.as_data[static_cast<std::size_t>(view)];
-    return !hidden.of_messages || !picture || entry.leaves_out_messages == nullptr
-           || !entry.leaves_out_messages(states);
+    if (states.as_data[static_cast<std::size_t>(view)]) return true;
+    const auto leaves_out = [&](bool asked, bool (*leaves)(const ViewStates&)) {
+        return asked && leaves != nullptr && leaves(states);
+    };
+    return !leaves_out(hidden.of_messages, entry.leaves_out_messages)
+           && !leaves_out(hidden.of_wires, entry.leaves_out_wires)
+           && !leaves_out(hidden.of_other_plans, entry.leaves_out_figures);
 }
 
 void draw_cover(Ui& ui, Rect room) {

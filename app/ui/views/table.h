@@ -113,9 +113,11 @@ struct ViewEntry {
     bool picture_below = false;  // its picture stands below its table, where both have room
     std::uint64_t (*highlighted_by)(const Hover& hover,
                                     const ViewStates& states) = nullptr;  // what it highlights
-    // As it is shown now, it leaves out itself what a question asks about messages
-    // (HiddenAnswer::of_messages).
+    // As it is shown now, it leaves out itself what a question asks about messages, about wires, or about
+    // what other plans hold (HiddenAnswer::of_messages, of_wires, of_other_plans).
     bool (*leaves_out_messages)(const ViewStates& states) = nullptr;
+    bool (*leaves_out_wires)(const ViewStates& states) = nullptr;
+    bool (*leaves_out_figures)(const ViewStates& states) = nullptr;
     Rect (*moving)(const ViewStates& states) = nullptr;       // the place where the mouse changes it in each
                                                               // frame
     void (*draw_moving)(Ui&, Scene&, ViewStates&) = nullptr;  // the text there

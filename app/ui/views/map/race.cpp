@@ -33,7 +33,8 @@ float thickness(double bytes_per_s, float most) {
     return held_between(4 + 8.5f * static_cast<float>(std::log10(bytes_per_s / 1e9)), 4.0f, most);
 }
 
-void draw_lane(Ui& ui, Rect row, const RaceLane& lane, double at_s) {
+// `asked`: who crosses which wire is the question, so each stands with its rate, as the cluster lists it.
+void draw_lane(Ui& ui, Rect row, const RaceLane& lane, double at_s, bool asked) {
     Canvas& c = ui.canvas();
     const Theme& theme = ui.theme();
     const bool wide = row.w >= 620;
@@ -42,10 +43,11 @@ void draw_lane(Ui& ui, Rect row, const RaceLane& lane, double at_s) {
     right.cut_left(14);
     const float y = row.center().y;
     const bool two = row.h >= 34;
-    ui.label({label.x, two ? y - 18 : y - 9, label.w - 8, 18}, lane.name, ui.title());
+    const std::string rate = bandwidth_text(lane.bytes_per_s);
+    ui.label({label.x, two ? y - 18 : y - 9, label.w - 8, 18}, asked ? lane.name + ", " + rate : lane.name,
+             ui.title());
     if (two) {
-        const std::string rate = bandwidth_text(lane.bytes_per_s);
-        const std::array wordings{rate + ", " + lane.reach, rate};
+        const std::array wordings{asked ? lane.reach : rate + ", " + lane.reach, asked ? "" : rate};
         ui.label({label.x, y, label.w - 8, 17}, wording(ui, label.w - 8, wordings, ui.small()), ui.small());
     }
     const float h = thickness(lane.bytes_per_s, std::min(34.0f, row.h - 4));
@@ -85,7 +87,7 @@ void draw_race_foot(Ui& ui, Rect row, MapRaceState& s, const Film& film) {
         c.text_in(row, "Space plays, left and right step", ui.style(11, Tone::secondary), Align::right);
 }
 
-void draw_race_lanes(Ui& ui, Rect room, MapRaceState& s, const Film& film) {
+void draw_race_lanes(Ui& ui, Rect room, MapRaceState& s, const Film& film, bool asked) {
     const double at_s = moment_of(s.played, film);
     Rect head = room.cut_top(kRaceHead);
     write_left(ui, head, "One GB into every wire at once", ui.title(), 10);
@@ -95,7 +97,7 @@ void draw_race_lanes(Ui& ui, Rect room, MapRaceState& s, const Film& film) {
     ui.label(head, wording(ui, head.w, wordings, ui.small()), ui.small());
     draw_race_foot(ui, room.cut_bottom(kRaceFoot), s, film);
     const float h = std::min(72.0f, room.h / static_cast<float>(s.race->lanes.size()));
-    for (const RaceLane& lane : s.race->lanes) draw_lane(ui, room.cut_top(h), lane, at_s);
+    for (const RaceLane& lane : s.race->lanes) draw_lane(ui, room.cut_top(h), lane, at_s, asked);
 }
 
 constexpr float kTalkName = 176, kTalkRow = 42;
@@ -223,7 +225,9 @@ void draw_map_ticks(Ui& ui, Rect room, const Scene& scene, const WireRace& race)
         const std::array counts{messages, messages.substr(0, messages.find(' '))};
         ui.label(text, wording(ui, text.w, counts, ui.small(Tone::text)), ui.small(Tone::text));
         const std::array over{sent + " over " + wire, wire, sent};
-        ui.label(below, wording(ui, below.w, over, ui.small()), ui.small());
+        // The wire that an axis crosses may be the answer.
+        ui.label(below, scene.asked ? std::string_view(sent) : wording(ui, below.w, over, ui.small()),
+                 ui.small());
         const Canvas::Clip clip = c.clip({row.x, row.y, row.w, row.h + 2});
         draw_tick_lines(ui, places[i], t.calls / each, color);
     }
@@ -273,7 +277,7 @@ std::optional<PlanEdit> draw_map_race(Ui& ui, Rect room, Scene& scene, MapViewSt
     const bool below = room.h >= least + kGap + kLeastBelow;
     const float h =
         below ? std::clamp(room.h * 0.46f, least, std::min(most, room.h - kGap - kLeastBelow)) : room.h;
-    draw_race_lanes(ui, room.cut_top(h), s, film);
+    draw_race_lanes(ui, room.cut_top(h), s, film, scene.asked);
     if (!below) return std::nullopt;
     room.cut_top(kGap);
     if (room.w < 760) {

@@ -213,7 +213,10 @@ std::optional<PlanEdit> draw_map(Ui& ui, Rect head_row, Rect room, Scene& scene,
     // Every row of the compact page comes before the words over them.
     const bool rows_first = state.page == MapPage::compact
                             && room.h < least_compact_height(room.w, state.figures->rows.size()) + kCaption;
-    if (room.h > 230 && !rows_first) caption(ui, room, scene, state.figures->rows);
+    // The caption gives reasons; while a question is open, the page of wires leaves out which one an axis
+    // crosses.
+    const bool says_why = !rows_first && !(scene.asked && state.page == MapPage::wires);
+    if (room.h > 230 && says_why) caption(ui, room, scene, state.figures->rows);
     room.cut_top(4);
     switch (state.page) {
     case MapPage::compact: draw_map_compact(ui, room, scene, state); break;

@@ -642,7 +642,7 @@ void draw_prices(Ui& ui, Rect room, const Scene& scene, const std::vector<MapRow
         const Color color = color_of(ui.theme(), r.kind);
         const TierMark mark = mark_of_tier(ui.theme(), scene.plan.cluster, r.tier);
         names_axis(ui, r.kind, {row.x, row.y, kWireSample + columns.name, row.h});
-        // What is said too long for the row is said shorter, and left out rather than cut.
+        // Words that are too long for the row stand in a shorter form, and are left out rather than cut.
         const std::array wordings{r.often + ", " + r.talk, r.talk, r.often};
         const std::string says(wording(ui, row.w - figures, wordings, ui.small()));
         Rect sample = row.cut_left(kWireSample);
@@ -671,10 +671,12 @@ std::optional<PlanEdit> draw_loaf(Ui& ui, Rect room, Scene& scene, LoafPageState
     if (loaf.group == GroupKind::pp && scene.evaluation.groups[GroupKind::pp].degree > 1)
         return draw_stages(ui, room, scene, loaf, state.stages, revision, rank);
     const LoafSlice& first = loaf.slices.front();
-    put_paragraph(ui, room, holds_words(first, scene.in_lesson), ui.title(), 18, 0);
+    // While a question is open the uncut loaf stands without its figures (HiddenAnswer::of_other_plans).
+    const bool bare = scene.asked && scene.evaluation.mesh.world == 1;
+    if (!bare) put_paragraph(ui, room, holds_words(first, scene.in_lesson), ui.title(), 18, 0);
     // In a lesson the loaf itself is the picture.
     constexpr float kBar = 30;
-    if (!scene.in_lesson && room.h > 200) {
+    if (!scene.in_lesson && !bare && room.h > 200) {
         room.cut_top(4);
         draw_gpu_bar(ui, room.cut_top(kBar),
                      scene.evaluation.memory.stage[static_cast<std::size_t>(first.stage)],
