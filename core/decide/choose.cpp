@@ -204,7 +204,8 @@ SearchStanding standing_of(const Evaluation& plan, const SearchReport& report) {
     if (fastest == report.results.end() || report.goal == Goal::memory) return out;
     if (!plan.step || !fits(judged_fit(plan))) {
         out.standing = Standing::fits;
-        out.sentence = std::string("The plan itself ") + (plan.step ? "does not fit" : "is impossible")
+        out.sentence = "The plan itself "
+                       + (plan.step ? std::string(name_of(judged_fit(plan))) : std::string("is impossible"))
                        + "; the fastest layout that fits takes " + time_text(fastest->step_s) + " a step.";
         return out;
     }

@@ -12,6 +12,16 @@
 namespace pentamesh {
 namespace {
 
+// Returns the type with most layers of those that have any.
+int type_of_most_layers(const Plan& plan, const LayerTypes& types, const LayerCounts& counts) {
+    int most = type_of_layer(plan.model, types, 0);
+    for (int t = 0; t < types.size(); ++t)
+        if (counts[t] > counts[most]) most = t;
+    return most;
+}
+
+}  // namespace
+
 bool is_gathered_again(What what) {
     switch (what) {
     case What::attention_input_again_for_the_weight_gradient:
@@ -22,16 +32,6 @@ bool is_gathered_again(What what) {
     default: return false;
     }
 }
-
-// Returns the type with most layers of those that have any.
-int type_of_most_layers(const Plan& plan, const LayerTypes& types, const LayerCounts& counts) {
-    int most = type_of_layer(plan.model, types, 0);
-    for (int t = 0; t < types.size(); ++t)
-        if (counts[t] > counts[most]) most = t;
-    return most;
-}
-
-}  // namespace
 
 std::optional<SequenceParallelBytes> sequence_parallel_bytes(const Plan& plan, const Evaluation& e) {
     if (!e.valid || plan.layout.tp < 2) return std::nullopt;

@@ -3,12 +3,16 @@
 #pragma once
 
 #include "core/evaluate.h"
+#include "core/layer/layer_words.h"
 #include "core/plan/plan.h"
 
 #include <optional>
 #include <string>
 
 namespace pentamesh {
+
+// Returns true for an all-gather of an input that the forward had gathered, for the gradient of the weights.
+[[nodiscard]] bool is_gathered_again(What what);
 
 // Counts bytes that leave a GPU for its tensor peers, forward and backward of one layer of one micro-batch;
 // what is recomputed is not sent twice here. An all-reduce of S bytes over n ranks sends 2 (n - 1) / n S, an

@@ -2,6 +2,7 @@
 
 #include "core/base/text.h"
 #include "core/comm/collective_time.h"
+#include "core/explain/sequence_parallel.h"
 #include "core/layer/calls.h"
 #include "core/layer/layer.h"
 #include "core/model/model.h"
@@ -26,17 +27,6 @@ Ways ways_of(TpPair pair) {
     case TpPair::attention: return {What::activations_before_attention, What::activations_after_attention};
     }
     return {};
-}
-
-bool is_gathered_again(What what) {
-    switch (what) {
-    case What::attention_input_again_for_the_weight_gradient:
-    case What::mlp_input_again_for_the_weight_gradient:
-    case What::shared_experts_input_again_for_the_weight_gradient:
-    case What::query_latents_again_for_the_weight_gradient:
-    case What::key_and_value_latents_again_for_the_weight_gradient: return true;
-    default: return false;
-    }
 }
 
 // Returns the type of most layers among those that `wanted` is true of, or -1.

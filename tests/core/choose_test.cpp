@@ -31,7 +31,7 @@ TEST_CASE("a gain within the estimate's range is said with a condition, the same
     const double gain = 1 - ea.step->time_s / eb.step->time_s, range = ea.step->error;
     REQUIRE(gain > kWorthIt);
     REQUIRE(gain < range);
-    const PlanChoice c = choose_among(std::array{JudgedPlan{&a, &ea}, {&plain, &eb}});
+    const PlanChoice c = choose_among(std::array{JudgedPlan{&a, &ea}, JudgedPlan{&plain, &eb}});
     CHECK(c.take == 0);
     CHECK_FALSE(c.sure);
     const std::string share = std::to_string(gain * 100).substr(0, 3);
@@ -50,16 +50,17 @@ TEST_CASE(
     const Evaluation ef = evaluate(full);
     REQUIRE(ef.step);
     REQUIRE_FALSE(ef.memory.fits());
-    const PlanChoice c = choose_among(std::array{JudgedPlan{&full, &ef}, {&a, &ea}});
+    const PlanChoice c = choose_among(std::array{JudgedPlan{&full, &ef}, JudgedPlan{&a, &ea}});
     CHECK(c.take == 1);
     CHECK(c.sentence.find("A does not fit. Take B: it fits with ") == 0);
     const Plan other = test::presets().plan("llama-3-8b-fsdp");
     const Evaluation eo = evaluate(other);
-    CHECK_FALSE(choose_among(std::array{JudgedPlan{&a, &ea}, {&other, &eo}}).take);
+    CHECK_FALSE(choose_among(std::array{JudgedPlan{&a, &ea}, JudgedPlan{&other, &eo}}).take.has_value());
     Plan broken = a;
     broken.layout.tp = 3;
     const Evaluation eb = evaluate(broken);
-    CHECK(choose_among(std::array{JudgedPlan{&a, &ea}, {&broken, &eb}}).sentence == "B cannot be built.");
+    CHECK(choose_among(std::array{JudgedPlan{&a, &ea}, JudgedPlan{&broken, &eb}}).sentence
+          == "B cannot be built.");
     const std::array three{JudgedPlan{&broken, &eb}, JudgedPlan{&full, &ef}, JudgedPlan{&a, &ea}};
     CHECK(choose_among(three).take == 2);
     CHECK(best_among(three) == 2);

@@ -54,7 +54,8 @@ void check_search(const Plan& plan, const Evaluation& e) {
     }
     const auto fastest = std::ranges::min_element(report.results, {}, &SearchResult::step_s);
     const Evaluation best = evaluate(fastest->plan);
-    const PlanChoice choice = choose_among(std::array{JudgedPlan{&plan, &e}, {&fastest->plan, &best}});
+    const PlanChoice choice =
+        choose_among(std::array{JudgedPlan{&plan, &e}, JudgedPlan{&fastest->plan, &best}});
     CAPTURE(choice.words());
     switch (stands.standing) {
     case Standing::fits: CHECK(choice.take == 1); break;

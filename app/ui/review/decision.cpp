@@ -29,7 +29,7 @@ std::vector<JudgedPlan> judged_plans(const ReviewContent& content) {
 }
 
 // Chooses among the plans as they are called: of two the one that is A stands first.
-PlanChoice choice_of(const ReviewContent& content) {
+PlanChoice reviewed_choice(const ReviewContent& content) {
     std::vector<JudgedPlan> plans = judged_plans(content);
     if (plans.size() == 2 && content.compared(0) == 1) std::swap(plans[0], plans[1]);
     return choose_among(plans);
@@ -141,7 +141,7 @@ std::string run_reason(const ReviewContent& content) {
 }
 
 std::string decision_by_figures(const ReviewContent& content, const SearchResult* proposed) {
-    if (content.plans.size() > 1) return choice_of(content).sentence;
+    if (content.plans.size() > 1) return reviewed_choice(content).sentence;
     const Reviewed of = content.first();
     const std::string change = proposed == nullptr ? "" : change_words(of.plan, proposed->choice);
     return headline_of(*content.decision, change, memory_text(room_for_buffers(of.evaluation.memory)));
@@ -175,7 +175,7 @@ std::string learning_words(const PlanComparison& c) {
 }
 
 std::string pair_reason(const ReviewContent& content) {
-    const std::string caution = choice_of(content).caution;
+    const std::string caution = reviewed_choice(content).caution;
     return costs_words(content) + (caution.empty() ? "" : " " + caution)
            + learning_words(*content.comparison);
 }

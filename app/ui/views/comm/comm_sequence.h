@@ -1,4 +1,4 @@
-// What sequence parallelism sends in the place of tensor parallelism's all-reduces.
+// Draws what sequence parallelism sends in the place of tensor parallelism's all-reduces.
 #pragma once
 
 #include "app/ui/kit/ui.h"
