@@ -203,7 +203,7 @@ SearchStanding standing_of(const Evaluation& plan, const SearchReport& report) {
     const auto fastest = std::ranges::min_element(report.results, {}, &SearchResult::step_s);
     if (fastest == report.results.end() || report.goal == Goal::memory) return out;
     if (!plan.step || !fits(judged_fit(plan))) {
-        out.standing = Standing::fits;
+        out.standing = PlanStanding::fits;
         out.sentence = "The plan itself "
                        + (plan.step ? std::string(name_of(judged_fit(plan))) : std::string("is impossible"))
                        + "; the fastest layout that fits takes " + time_text(fastest->step_s) + " a step.";
@@ -216,13 +216,13 @@ SearchStanding standing_of(const Evaluation& plan, const SearchReport& report) {
     out.range = std::max(plan.step->error, fastest->step.error);
     const std::string than = percent_text(gain) + (faster ? " faster" : " slower") + " than the plan";
     if (gain < kWorthIt) {
-        out.standing = Standing::alike;
+        out.standing = PlanStanding::alike;
         out.sentence = "The fastest takes as long as the plan, to within 1 %.";
     } else if (is_sure_gain(gain, *plan.step, fastest->step)) {
-        out.standing = faster ? Standing::faster : Standing::slower;
+        out.standing = faster ? PlanStanding::faster : PlanStanding::slower;
         out.sentence = "The fastest is " + than + ", more than the estimate may be off.";
     } else {
-        out.standing = Standing::tied;
+        out.standing = PlanStanding::tied;
         out.sentence = "The fastest is " + than
                        + " by the estimate, which is tied: " + tie_caution(gain, *plan.step, fastest->step);
     }

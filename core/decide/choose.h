@@ -43,7 +43,7 @@ struct PlanChoice {
 [[nodiscard]] std::optional<std::size_t> best_among(std::span<const JudgedPlan> plans);
 
 // Says how the fastest layout that a search found stands to the plan itself.
-enum class Standing : std::uint8_t {
+enum class PlanStanding : std::uint8_t {
     unknown,  // nothing is found, or the goal is no time
     fits,     // the plan is impossible or does not fit, the layout does
     faster,   // by more than either estimate may be off
@@ -52,7 +52,7 @@ enum class Standing : std::uint8_t {
     slower    // by more than that
 };
 struct SearchStanding {
-    Standing standing = Standing::unknown;
+    PlanStanding standing = PlanStanding::unknown;
     double gain = 0;   // share of the slower one's step; < 0: the plan is the faster one
     double range = 0;  // a gain below this share is a tie
     std::string sentence{};

@@ -49,7 +49,7 @@ void check_search(const Plan& plan, const Evaluation& e) {
     const SearchStanding stands = standing_of(e, report);
     CAPTURE(stands.sentence);
     if (report.results.empty()) {
-        CHECK(stands.standing == Standing::unknown);
+        CHECK(stands.standing == PlanStanding::unknown);
         return;
     }
     const auto fastest = std::ranges::min_element(report.results, {}, &SearchResult::step_s);
@@ -58,23 +58,23 @@ void check_search(const Plan& plan, const Evaluation& e) {
         choose_among(std::array{JudgedPlan{&plan, &e}, JudgedPlan{&fastest->plan, &best}});
     CAPTURE(choice.words());
     switch (stands.standing) {
-    case Standing::fits: CHECK(choice.take == 1); break;
-    case Standing::faster:
+    case PlanStanding::fits: CHECK(choice.take == 1); break;
+    case PlanStanding::faster:
         CHECK(choice.take == 1);
         CHECK(choice.sure);
         CHECK(choice.caution.empty());
         CHECK(stands.gain >= stands.range);
         break;
-    case Standing::tied:
+    case PlanStanding::tied:
         CHECK_FALSE(choice.caution.empty());
         CHECK(stands.sentence.find(choice.caution) != std::string::npos);
         break;
-    case Standing::alike: CHECK(choice.caution.empty()); break;
-    case Standing::slower:
+    case PlanStanding::alike: CHECK(choice.caution.empty()); break;
+    case PlanStanding::slower:
         CHECK(choice.take == 0);
         CHECK(choice.caution.empty());
         break;
-    case Standing::unknown: FAIL("something was found"); break;
+    case PlanStanding::unknown: FAIL("something was found"); break;
     }
 }
 

@@ -390,19 +390,19 @@ SearchWords best_words(const Scene& scene, const SearchFound& found, const std::
         found.report ? standing_of(scene.evaluation, *found.report) : SearchStanding{};
     if (ties == nullptr || ties->count < 2)
         return {"The best takes " + time_text(best.step_s) + than + ": " + layout + ".",
-                stands.standing == Standing::tied ? stands.sentence : ""};
+                stands.standing == PlanStanding::tied ? stands.sentence : ""};
     const auto fastest = std::min_element(rows.begin(), rows.end(),
                                           [](const auto& a, const auto& b) { return a.step_s < b.step_s; });
     const bool own_fits = own_b <= scene.plan.cluster.gpu.hbm_bytes * (1 - found.request.headroom);
     const double near = 1 + ties->within;
-    if (own_fits && stands.standing == Standing::slower)
+    if (own_fits && stands.standing == PlanStanding::slower)
         return {"Nothing that " + who_runs(scene.plan, found.request)
                     + " comes near this plan: the best takes " + time_text(best.step_s) + ", "
                     + percent(share) + " more: " + layout + ".",
                 ""};
     const std::string first = found.ordered == Second::step ? "The fastest" : "The first";
     const std::string tied = tie_words(*found.report), layout_of = ": " + layout + ".";
-    if (stands.standing == Standing::fits || stands.standing == Standing::faster || share > 0)
+    if (stands.standing == PlanStanding::fits || stands.standing == PlanStanding::faster || share > 0)
         return {first + " takes " + time_text(best.step_s) + than + layout_of, tied};
     std::string verdict = "No layout is faster than this plan.";
     if (share < -0.0005)
