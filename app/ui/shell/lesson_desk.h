@@ -65,7 +65,7 @@ class LessonDesk {
     void present_keys();
     // Draws the step's words at the right of `room`, and the notes at the bottom of `side`; cuts them off.
     void draw_presented_words(Ui& ui, Rect& room, const Scene& scene);
-    [[nodiscard]] float presented_words_width(const Ui& ui, Rect room) const;  // in that room
+    [[nodiscard]] static float presented_words_width(const Ui& ui, Rect room);  // in that room
     // Draws the plans that an answer speaks of below the picture, where the room looks; cuts them off.
     void draw_presented_plans(Ui& ui, Rect& room);
     void draw_presenter_notes(Ui& ui, Rect& side);

@@ -68,7 +68,7 @@ void LessonDesk::fit_words(Ui& ui, float width, float height, const Scene& scene
     presenter_.words_size = least;  // the rest is scrolled, and as little as can be
 }
 
-float LessonDesk::presented_words_width(const Ui& ui, Rect room) const {
+float LessonDesk::presented_words_width(const Ui& ui, Rect room) {
     return words_width(ui.frame().size.x, room.w);
 }
 

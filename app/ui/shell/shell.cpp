@@ -717,11 +717,11 @@ Effects Shell::draw_presenter(Ui& ui, Rect room, Scene& scene) {
         const float width = std::min(320.0f, room.w * 0.35f);
         Rect next_to_them = room;
         next_to_them.cut_left(width);
-        const float words_w = words ? desk_.presented_words_width(ui, next_to_them) : 0;
+        const float words_w = words ? LessonDesk::presented_words_width(ui, next_to_them) : 0;
         const bool in_their_place = words && !task && next_to_them.w - words_w < kLeastPresented;
         if (in_their_place) words = false;
-        Rect side =
-            in_their_place ? room.cut_right(desk_.presented_words_width(ui, room)) : room.cut_left(width);
+        Rect side = in_their_place ? room.cut_right(LessonDesk::presented_words_width(ui, room))
+                                   : room.cut_left(width);
         const float edge = in_their_place ? side.x : side.right() - 1;
         ui.canvas().rect(side, theme.panel);
         ui.canvas().line({edge, side.y}, {edge, side.bottom()}, theme.hairline);

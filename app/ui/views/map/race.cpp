@@ -44,11 +44,13 @@ void draw_lane(Ui& ui, Rect row, const RaceLane& lane, double at_s, bool asked) 
     const float y = row.center().y;
     const bool two = row.h >= 34;
     const std::string rate = bandwidth_text(lane.bytes_per_s);
-    ui.label({label.x, two ? y - 18 : y - 9, label.w - 8, 18}, asked ? lane.name + ", " + rate : lane.name,
+    const float label_w = label.w - 8;
+    const std::array names{asked ? lane.name + ", " + rate : lane.name, lane.name};
+    ui.label({label.x, two ? y - 18 : y - 9, label_w, 18}, wording(ui, label_w, names, ui.title()),
              ui.title());
     if (two) {
-        const std::array wordings{asked ? lane.reach : rate + ", " + lane.reach, asked ? "" : rate};
-        ui.label({label.x, y, label.w - 8, 17}, wording(ui, label.w - 8, wordings, ui.small()), ui.small());
+        const std::array reaches{asked ? lane.reach : rate + ", " + lane.reach, rate};
+        ui.label({label.x, y, label_w, 17}, wording(ui, label_w, reaches, ui.small()), ui.small());
     }
     const float h = thickness(lane.bytes_per_s, std::min(34.0f, row.h - 4));
     const Rect tube{row.x, y - h / 2, row.w, h};
