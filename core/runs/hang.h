@@ -113,7 +113,7 @@ struct HangRun {
     Hang hang;
     Plan plan;                               // of the run's layout
     std::vector<std::string> differences{};  // of the layout from the plan that was given; none: it agrees
-    // Returns the slowest tier that the call's group crosses.
+    // Returns the slowest tier that the call's group crosses; 0 in a cluster that is not known.
     [[nodiscard]] int tier_of(const RunCall& call, const Cluster& cluster) const;
 };
 

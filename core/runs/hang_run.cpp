@@ -35,7 +35,7 @@ constexpr std::size_t kMostRanks = 12;  // named in a sentence
 
 int HangRun::tier_of(const RunCall& call, const Cluster& cluster) const {
     int slowest = 0;
-    if (call.group < 0) return slowest;
+    if (call.group < 0 || !is_known(cluster)) return slowest;
     const std::vector<std::int64_t>& ranks = run.names->ranks(call.group);
     for (const std::int64_t r : ranks) slowest = std::max(slowest, tier_between(cluster, ranks.front(), r));
     return slowest;

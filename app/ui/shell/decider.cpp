@@ -457,17 +457,24 @@ RealRun read_real_run(const Places& places, const Plan& open, const Presets& pre
     return out;
 }
 
+bool RunDesk::knows_plan() const {
+    return !is_stand_in(window_.document.plan()) && window_.has_chosen_plan();
+}
+
 void RunDesk::add(const std::filesystem::path& place) {
     pending_.push_back(place);
     window_.dirty = true;
 }
 
 void RunDesk::update() {
+    // Files that were read without a plan are read anew with it: it names their groups.
+    const bool has_files = window_.real_run && !window_.real_run->files.empty();
+    if (has_files && read_bare_ && pending_.empty() && !read_.running() && knows_plan()) pending_ = reading_;
     if (!pending_.empty()) begin();
     const auto work = [this] {
         const Plan& open = window_.document.plan();
-        return [places = reading_, plan = window_.has_chosen_plan() ? open : stand_in_of(open),
-                &presets = window_.presets, watch = watch_](const std::atomic<bool>&) {
+        return [places = reading_, plan = read_bare_ ? stand_in_of(open) : open, &presets = window_.presets,
+                watch = watch_](const std::atomic<bool>&) {
             return std::make_shared<const RealRun>(read_real_run(places, plan, presets, watch.get()));
         };
     };
@@ -481,6 +488,7 @@ void RunDesk::begin() {
     if (watch_) watch_->cancelled = true;
     reading_ = std::exchange(pending_, {});
     watch_ = std::make_shared<runs::ReadWatch>();
+    read_bare_ = !knows_plan();
     ++number_;
     wanted_ = true;
 }
@@ -513,14 +521,14 @@ void RunDesk::open(const std::shared_ptr<const RealRun>& run) {
     if (run->hang) {
         const std::string name = run->name;
         if (!(run->hang->plan == window_.document.plan()))
-            window_.replace_plan({run->hang->plan, {}, false}, "the layout of " + name);
+            window_.replace_plan({run->hang->plan}, "the layout of " + name);
         window_.real_run = run;
         views.mesh.shows_run = true;
         static_cast<void>(leave_named_page(views, ViewId::mesh));
         views.in_pane[static_cast<std::size_t>(Pane::top)] = ViewId::mesh;
     } else {
-        if (!window_.has_chosen_plan() && !is_stand_in(window_.document.plan()))
-            window_.replace_plan({unnamed_run(window_.document.plan()), {}, false}, "the run " + run->name);
+        if (!knows_plan() && !is_stand_in(window_.document.plan()))
+            window_.replace_plan({unnamed_run(window_.document.plan())}, "the run " + run->name);
         window_.real_run = run;
         views.step.part = StepViewState::kMeasured;
         views.in_pane[static_cast<std::size_t>(Pane::bottom)] = ViewId::step;
@@ -533,10 +541,10 @@ void RunDesk::compare() {
     const bool wanted = window_.real_run && !window_.real_run->files.empty();
     const Key key{number_, window_.document.revision()};
     const auto work = [this] {
-        return [run = window_.real_run, plan = window_.document.plan(),
+        return [run = window_.real_run, plan = window_.document.plan(), known = knows_plan(),
                 &presets = window_.presets](const std::atomic<bool>&) {
-            const Plan* known = is_stand_in(plan) ? nullptr : &plan;
-            return std::make_shared<const runs::Measured>(measure(run->files, known, presets));
+            return std::make_shared<const runs::Measured>(
+                measure(run->files, known ? &plan : nullptr, presets));
         };
     };
     const bool news = compared_.work_out(window_.host.wake, wanted, key, work);

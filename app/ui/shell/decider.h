@@ -122,9 +122,12 @@ class RunDesk {
     std::shared_ptr<runs::ReadWatch> watch_;
     std::uint64_t number_ = 0;                   // of what is read
     bool wanted_ = false;                        // until it is cancelled
+    bool read_bare_ = false;                     // the plan of what is read was not known
     Kept<std::shared_ptr<const RealRun>> read_;  // by number
     Kept<std::shared_ptr<const runs::Measured>, Key> compared_;
 
+    // Returns true if the open plan is somebody's, with a model and a cluster that are known.
+    [[nodiscard]] bool knows_plan() const;
     void begin();
     void cancel();
     void open(const std::shared_ptr<const RealRun>& run);

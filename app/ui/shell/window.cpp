@@ -176,10 +176,11 @@ void Window::show(const Screen& screen) {
 namespace {
 
 // A plan whose model or cluster is not known has its layout and no figure: every view then says that.
-void keep_layout(Evaluation& e) {
+void keep_layout(Evaluation& e, bool knows_model) {
     Evaluation layout;
     layout.mesh = e.mesh;
     layout.groups = e.groups;
+    if (knows_model) layout.parameters = e.parameters;
     e = std::move(layout);
 }
 
@@ -188,7 +189,7 @@ void keep_layout(Evaluation& e) {
 void Window::evaluate() {
     const double begun = host.now_s ? host.now_s() : 0;
     assess(document.plan(), evaluation);
-    if (is_stand_in(document.plan())) keep_layout(evaluation);
+    if (is_stand_in(document.plan())) keep_layout(evaluation, is_known(document.plan().model));
     if (task) keep_to_task(*task, evaluation.problems);
     evaluate_s = host.now_s ? host.now_s() - begun : -1;
     evaluated = document.revision();
