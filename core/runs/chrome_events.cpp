@@ -255,20 +255,21 @@ class KinetoReader {
             if (device_.empty() && (is_accelerator(name) || holds(name, "/device:"))) device_ = shown(name);
             return;
         }
-        if (device_.empty() && is_accelerator(e.category)) device_ = shown(e.category);
         constexpr std::array<std::string_view, 8> kCpu{"cpu_op",      "operator",         "user_annotation",
                                                        "overhead",    "python_function",  "cuda_runtime",
                                                        "cuda_driver", "cpu_instant_event"};
-        if (std::any_of(kCpu.begin(), kCpu.end(), [&](std::string_view c) { return same(e.category, c); }))
+        if (std::any_of(kCpu.begin(), kCpu.end(), [&](std::string_view c) { return same(e.category, c); })) {
             ++cpu_;
-        else if (other_++ == 0)
-            other_category_ = shown(e.category);
+            return;
+        }
+        if (device_.empty() && is_accelerator(e.category)) device_ = shown(e.category);
+        if (other_++ == 0) other_category_ = shown(e.category);
     }
     // Names of devices, and categories that Kineto gives events of accelerators that are no GPUs
     // (libkineto/include/ActivityType.h).
     static bool is_accelerator(std::string_view name) {
-        constexpr std::array<std::string_view, 9> kWords{"ascend", "npu ",  "npu:",         "tpu",   "hpu_",
-                                                         "mtia_",  "glow_", "privateuse1_", "neuron"};
+        constexpr std::array<std::string_view, 8> kWords{
+            "ascend hardware", "npu ", "npu:", "device:tpu", "hpu_op", "mtia_", "privateuse1_", "neuron"};
         return holds_one(name, kWords);
     }
     static std::string shown(std::string_view name) {
