@@ -32,6 +32,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <utility>
 
 namespace pentamesh::cli {
 namespace {
@@ -117,16 +118,21 @@ Json layout_of(const Plan& plan) {
     return plan_to_json(plan)["layout"];
 }
 // The result names the software too, if it is not the default.
-Json training_of(const Plan& plan) {
+Json training_of(const Plan& plan, const SearchSpace& space) {
     const Json training = plan_to_json(plan)["training"];
     Json out{{"micro_batch", training["micro_batch"]}, {"recompute", training["recompute"]}};
+    const std::pair<Varied, const char*> varied[] = {{Varied::gradients, "gradients"},
+                                                     {Varied::optimizer_state, "optimizer_state"},
+                                                     {Varied::overlap_tp, "overlap"}};
+    for (const auto& [field, key] : varied)
+        if (space.values_of(field).size() > 1) out[key] = training[key];
     if (training.contains("software")) out["software"] = training["software"];
     return out;
 }
 
-Json json_of_result(const SearchResult& r) {
+Json json_of_result(const SearchResult& r, const SearchSpace& space) {
     return {{"layout", layout_of(r.plan)},
-            {"training", training_of(r.plan)},
+            {"training", training_of(r.plan, space)},
             {"step_s", r.step_s},
             {"tokens_per_s", r.tokens_per_s},
             {"mfu", r.mfu},
@@ -161,16 +167,18 @@ Json json_of_search(const Plan& plan, const SearchReport& r, double seconds, std
         space["inside"].push_back({{"axis", name_of(i.group)}, {"tier", tier_name(plan.cluster, i.tier)}});
     if (r.space.most_memory) space["memory_bytes"] = whole(*r.space.most_memory);
     for (const Varied v : all_of<Varied>()) {
+        const std::vector<std::string> texts = r.space.values_of(v);
+        if (is_held_by_default(v) && texts.size() == 1) continue;
         Json& values = space[std::string(name_of(v))] = Json::array();
-        for (const std::string& text : r.space.values_of(v)) values.push_back(Json::parse(text));
+        for (const std::string& text : texts) values.push_back(Json::parse(text));
     }
     for (const Rejection& x : r.rejected)
         rejected.push_back(
             {{"code", name_of(x.code)},
              {"count", x.count},
-             {"example", {{"layout", layout_of(x.example)}, {"training", training_of(x.example)}}},
+             {"example", {{"layout", layout_of(x.example)}, {"training", training_of(x.example, r.space)}}},
              {"message", x.message}});
-    for (const SearchResult& x : r.results) results.push_back(json_of_result(x));
+    for (const SearchResult& x : r.results) results.push_back(json_of_result(x, r.space));
     const bool timed = r.base.step_s > 0;
     Json out{{"goal", name_of(r.goal)},
              {"for", r.space.software ? name_of(*r.space.software) : "any"},
@@ -225,7 +233,8 @@ std::string held_words(const SearchReport& r, bool experts) {
     std::string out;
     for (const Varied v : all_of<Varied>()) {
         const std::vector<std::string> values = r.space.values_of(v);
-        if (values.size() != 1 || (!experts && (v == Varied::ep || v == Varied::etp))) continue;
+        if (values.size() != 1 || is_held_by_default(v)) continue;
+        if (!experts && (v == Varied::ep || v == Varied::etp)) continue;
         const Json value = Json::parse(values[0]);
         out += (out.empty() ? "The same in all: " : ", ") + std::string(name_of(v)) + " "
                + (value.is_string() ? value.get<std::string>() : value.dump());
@@ -366,6 +375,9 @@ std::string search_notes() {
     return out
            + "Numbers may be lists and ranges (pp=1,2,4..16) or limits (pp<=8, tp>1); memory<=70GiB limits a "
              "GPU;\n"
+             "recompute_layers=1..4 tries the first layers of each chunk too, "
+             "recompute_modules=mlp,core_attn+mlp "
+             "sets of modules;\n"
              "\"tp inside the node\", \"ep inside NVLink\" keep the groups of an axis inside a tier.\n";
 }
 

@@ -238,12 +238,16 @@ Cell value_cell(const LayoutChoice& c, Varied v) {
     case Varied::micro_batch: return c.micro_batch;
     case Varied::recompute: return words_of(c.recompute);
     case Varied::order: return order_name(c.order);
+    case Varied::gradients: return name_of(c.settings.gradients);
+    case Varied::optimizer_state: return name_of(c.settings.optimizer_state);
+    case Varied::reshard: return name_of(c.settings.reshard);
+    case Varied::overlap_tp: return name_of(c.settings.overlap_tp);
     }
     return {};
 }
 
 bool is_words(Varied v) {
-    return v == Varied::schedule || v == Varied::recompute || v == Varied::order;
+    return v == Varied::schedule || v == Varied::recompute || v == Varied::order || is_held_by_default(v);
 }
 
 }  // namespace

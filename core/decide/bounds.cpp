@@ -6,6 +6,7 @@
 #include "core/plan/edits.h"
 #include "core/plan/problem.h"
 #include "core/plan/software.h"
+#include "core/rules/state_runs.h"
 #include "core/step/exposure.h"
 #include "core/step/step.h"
 
@@ -396,6 +397,7 @@ LayoutChoice choice_of(const SearchNode& n, const RunChoice& r, const ShardChoic
     c.virtual_stages = r.virtual_stages, c.schedule = r.schedule;
     c.micro_batch = r.micro_batch, c.recompute = r.recompute;
     c.zero = q.zero, c.dp_shard = q.dp_shard, c.dp_replicate = q.dp_replicate;
+    c.settings = n.settings;
     return c;
 }
 
@@ -411,7 +413,7 @@ class Sieve {
         turned.all = all.size();
         std::vector<RunChoice> out;
         SearchNode like;
-        like.pp = pp, like.ep = ep, like.order = plan_.layout.order;
+        like.pp = pp, like.ep = ep, like.order = plan_.layout.order, like.settings = settings_of(plan_);
         for (const RunChoice& r : all) {
             const std::optional<Lack> lack = lack_of(lacks_of_run, like, r, {});
             if (!lack)
@@ -491,6 +493,29 @@ void keep_inside(const Plan& plan, const SearchSpace& s, SearchNodes& out) {
     std::erase_if(out.node, [](const SearchNode& n) { return n.shards.empty(); });
 }
 
+// Lists all settings of the space: the plan's own where it varies none.
+std::vector<SettingChoice> settings_for(const SearchSpace& s) {
+    std::vector<SettingChoice> out;
+    for (const Dtype gradients : s.gradients)
+        for (const Dtype moments : s.optimizer_state)
+            for (const Reshard reshard : s.reshard)
+                for (const Switched overlap : s.overlap_tp)
+                    out.push_back({gradients, moments, reshard, overlap});
+    return out;
+}
+
+// Takes out the shardings at which the space's software does not keep the types of a node, and empty nodes.
+void keep_types(const Plan& plan, const SearchSpace& s, SearchNodes& out) {
+    if (!s.software) return;
+    for (SearchNode& n : out.node) {
+        const bool gradients = keeps_gradients(plan, *s.software, n.settings.gradients);
+        std::erase_if(n.shards, [&](const ShardChoice& q) {
+            return !gradients || !keeps_moments(plan, *s.software, q.zero, n.settings.optimizer_state);
+        });
+    }
+    std::erase_if(out.node, [](const SearchNode& n) { return n.shards.empty(); });
+}
+
 }  // namespace
 
 SearchNodes nodes_of(const Plan& plan, const SearchSpace& s) {
@@ -498,6 +523,7 @@ SearchNodes nodes_of(const Plan& plan, const SearchSpace& s) {
     Sieve sieve(plan, s);
     const std::int64_t gpus = plan.cluster.gpus;
     const bool experts = plan.model.moe.has_value();
+    const std::vector<SettingChoice> settings = settings_for(s);
     for (const std::int64_t pp : s.pp) {
         const std::vector<RunChoice> runs = runs_for(s, pp);
         // There is a list for nodes without expert parallelism, and one for those with it.
@@ -510,11 +536,14 @@ SearchNodes nodes_of(const Plan& plan, const SearchSpace& s) {
                 if (shards.empty() || runs.empty()) continue;
                 for (const std::int64_t ep : s.ep)
                     for (const std::int64_t etp : s.etp)
-                        add_orders(s, {tp, cp, pp, ep, etp, {}, {}, out.runs.size() - (ep > 1 ? 1 : 2), 0},
-                                   room, experts, shards, out);
+                        for (const SettingChoice& set : settings)
+                            add_orders(
+                                s, {tp, cp, pp, ep, etp, {}, {}, out.runs.size() - (ep > 1 ? 1 : 2), 0, set},
+                                room, experts, shards, out);
             }
     }
     keep_inside(plan, s, out);
+    keep_types(plan, s, out);
     sieve.nodes(out);
     for (SearchNode& n : out.node) {
         n.first = out.layouts;

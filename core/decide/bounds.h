@@ -34,6 +34,7 @@ struct SearchNode {
     std::vector<ShardChoice> shards;
     std::size_t runs = 0;     // index into SearchNodes::runs
     std::uint64_t first = 0;  // index of its first layout
+    SettingChoice settings{};
 };
 
 // Counts layouts that the space's software does not run, by the first thing that it lacks.
@@ -58,6 +59,9 @@ struct SearchNodes {
 [[nodiscard]] SearchNodes nodes_of(const Plan& plan, const SearchSpace& space);
 
 // Bounds the time and memory of a layout from below, by other layouts of its node. Proofs are in bounds.cpp.
+// All layouts of a node have the same types of states, reshard and overlap of tp, and each bound is made of
+// evaluations of layouts of the node: these settings stand in all that a bound is compared with. How much is
+// recomputed belongs to a run, of which there is one evaluation each.
 
 // Returns seconds: no replay of these costs ends before this.
 [[nodiscard]] double least_makespan(const ScheduleShape& shape, const TimelineCosts& costs);

@@ -9,6 +9,7 @@
 #include "core/plan/software.h"
 #include "core/rules/rules.h"
 #include "core/rules/software_runs.h"
+#include "core/rules/state_runs.h"
 
 #include <algorithm>
 #include <cmath>
@@ -207,7 +208,7 @@ std::vector<TriedChange> settings_changed(const Plan& plan) {
     if (plan.training.attention != AttentionImpl::flash)
         add("attention = flash").training.attention = AttentionImpl::flash;
     if (plan.layout.zero == 3 && reshard_of(plan) == Reshard::never)
-        add("reshard = after-forward").layout.reshard = Reshard::after_forward;
+        add("reshard = after_forward").layout.reshard = Reshard::after_forward;
     return out;
 }
 
@@ -252,23 +253,17 @@ std::vector<TriedChange> moved_to_host(const Plan& plan) {
 }
 
 // Lists leaner types of states, the least change of numerics first. Moments in bf16 come before gradients: a
-// gradient is a sum over all micro-batches and ranks. Megatron keeps moments in bf16 with its precision-aware
-// Adam over the distributed optimizer (core/optimizer/optimizer_config.py), gradients by
-// --grad-reduce-in-bf16 or --main-grads-dtype. torchtitan has one type for all (training.dtype); DeepSpeed
-// keeps moments in bf16 only with master weights and gradients in bf16 (runtime/config.py,
+// gradient is a sum over all micro-batches and ranks. torchtitan has one type for all (training.dtype);
+// DeepSpeed keeps moments in bf16 only with master weights and gradients in bf16 (runtime/config.py,
 // _do_sanity_check).
 std::vector<TriedChange> leaner_types(const Plan& plan) {
     std::vector<TriedChange> out;
     const Training& t = plan.training;
     const Dtype half = Dtype::bf16;
     if (t.compute != half && t.compute != Dtype::fp8 && t.compute != Dtype::fp4) return out;
-    const bool own = t.software == Software::fsdp, megatron = is_megatron(t.software);
-    const bool adam = t.optimizer == Optimizer::adamw;
-    const bool stored = t.parameters == half || t.parameters == Dtype::fp8;
-    const bool moments = adam && stored && t.optimizer_state == Dtype::fp32
-                         && (own || (megatron && plan.layout.zero == 1)),
-               gradients = stored && t.gradients == Dtype::fp32
-                           && (own || megatron || t.software == Software::deepspeed);
+    const bool moments =
+        t.optimizer_state == Dtype::fp32 && keeps_moments(plan, t.software, plan.layout.zero, half);
+    const bool gradients = t.gradients == Dtype::fp32 && keeps_gradients(plan, t.software, half);
     const auto add = [&](std::string words) -> Training& {
         return out.emplace_back(TriedChange{plan, std::move(words)}).plan.training;
     };
@@ -282,7 +277,7 @@ std::vector<TriedChange> leaner_types(const Plan& plan) {
                        || (t.software == Software::deepspeed && plan.layout.zero > 0 && t.parameters == half);
     const bool is_half = t.parameters == half && t.gradients == half && t.optimizer_state == half
                          && t.master_weights == MasterWeights::none;
-    if (whole && adam && t.compute == half && !is_half) {
+    if (whole && t.optimizer == Optimizer::adamw && t.compute == half && !is_half) {
         Training& all = add("parameters, gradients and optimizer_state = bf16, no master_weights");
         all.parameters = all.gradients = all.optimizer_state = half;
         all.master_weights = MasterWeights::none;

@@ -236,6 +236,39 @@ std::optional<RecomputeChoice> value_of(std::string_view text, Varied, Recompute
     const auto kind = parse_name<Recompute>(text);
     return kind ? std::optional<RecomputeChoice>(*kind) : std::nullopt;
 }
+std::optional<Dtype> value_of(std::string_view text, Varied, Dtype*) {
+    const auto type = parse_name<Dtype>(text);
+    return type == Dtype::bf16 || type == Dtype::fp32 ? type : std::nullopt;
+}
+std::optional<Reshard> value_of(std::string_view text, Varied, Reshard*) {
+    return parse_name<Reshard>(text);
+}
+std::optional<Switched> value_of(std::string_view text, Varied, Switched*) {
+    if (text == "true") return Switched::on;
+    if (text == "false") return Switched::off;
+    return parse_name<Switched>(text);
+}
+// Reads "core_attn+mlp".
+std::optional<RecomputeChoice> modules_of(std::string_view text) {
+    RecomputeModules modules;
+    for (const std::string_view name : split(text, '+')) {
+        const auto module = parse_name<RecomputeModule>(trimmed(name));
+        if (!module) return std::nullopt;
+        modules.add(*module);
+    }
+    return RecomputeChoice(modules, 0, RecomputeMethod::block);
+}
+
+// Returns what a request without values varies a field over that is held by default.
+std::vector<std::string_view> values_when_varied(Varied v) {
+    switch (v) {
+    case Varied::gradients:
+    case Varied::optimizer_state: return {"bf16", "fp32"};
+    case Varied::reshard: return {"after_forward", "never"};
+    case Varied::overlap_tp: return {"off", "on"};
+    default: return {};
+    }
+}
 // Reads a framework's name, or the axes joined by dashes.
 std::optional<AxisOrder> value_of(std::string_view text, Varied, AxisOrder*) {
     for (const OrderPreset& o : order_presets())
@@ -310,6 +343,10 @@ class Constrained {
             if (limits) limit_memory(all.substr(sign));
             return;
         }
+        if (name == "recompute_layers" || name == "recompute_modules") {
+            if (limits) add_recomputed(name, sign < all.size() && list ? all.substr(sign + 1) : "", hold);
+            return;
+        }
         if (list == limits) return;
         const std::optional<Varied> v = named(name, option);
         if (!v) return;
@@ -319,7 +356,10 @@ class Constrained {
                 *v, sentence(": ", name, " is varied or held already; all its values go into one --vary"));
         seen_[*v] = true;
         if (sign < all.size()) return set_values(*v, all.substr(sign + 1));
-        if (hold) with_list(*v, [&](auto member) { space_.*member = own_.*member; });
+        if (hold)
+            with_list(*v, [&](auto member) { space_.*member = own_.*member; });
+        else
+            for (const std::string_view value : values_when_varied(*v)) add_value(*v, value);
     }
 
   private:
@@ -330,7 +370,7 @@ class Constrained {
 
     std::optional<Varied> named(std::string_view name, std::string_view option) {
         if (const auto v = varied_named(name)) return v;
-        std::vector<std::string_view> names{"memory"};
+        std::vector<std::string_view> names{"memory", "recompute_layers", "recompute_modules"};
         for (const Varied k : all_of<Varied>()) names.push_back(name_of(k));
         const std::string_view closest = nearest(name, names);
         error_ = {std::string(name),
@@ -367,6 +407,43 @@ class Constrained {
                 add_once(list, *value);
             }
         });
+    }
+
+    void add_value(Varied v, std::string_view text) {
+        with_list(v, [&](auto member) {
+            using T = typename std::decay_t<decltype(space_.*member)>::value_type;
+            if (const auto value = value_of(text, v, static_cast<T*>(nullptr)))
+                add_once(space_.*member, *value);
+        });
+    }
+
+    // Adds layers of each chunk, or sets of modules, to what is recomputed; `hold` leaves only these. The
+    // lists are read before them.
+    void add_recomputed(std::string_view name, std::string_view values, bool hold) {
+        const std::string_view may =
+            name == "recompute_layers"
+                ? "numbers of layers of a chunk, as 1,2 or 1..4"
+                : "modules joined by +: core_attn, layernorm, moe_act, mla_up_proj, mlp, moe, shared_experts";
+        std::vector<RecomputeChoice> more;
+        for (const std::string_view piece : split(values, ',')) {
+            const std::string_view text = trimmed(piece);
+            if (name == "recompute_modules") {
+                const auto choice = modules_of(text);
+                if (!choice) return refuse(name, sentence(": it takes ", may));
+                add_once(more, *choice);
+                continue;
+            }
+            const auto span = span_of(text);
+            const auto least = parse_whole(span ? span->least : text),
+                       most = parse_whole(span ? span->most : text);
+            if (!least || !most || *least < 1 || *most < *least || *most > plan_.model.layers)
+                return refuse(name, sentence(": it takes ", may, ", at most the ", plan_.model.layers,
+                                             " of the model"));
+            for (std::int64_t n = *least; n <= *most; ++n)
+                add_once(more, RecomputeChoice(RecomputeModules{}, n, RecomputeMethod::block));
+        }
+        if (hold && !std::exchange(recompute_held_, true)) space_.recompute.clear();
+        for (const RecomputeChoice& choice : more) add_once(space_.recompute, choice);
     }
 
     template <typename T>
@@ -459,7 +536,8 @@ class Constrained {
     SearchSpace& space_;
     std::optional<SpaceError>& error_;
     EnumArray<Varied, bool> seen_{};
-    std::string asked_;  // as it was written, for a refusal
+    bool recompute_held_ = false;  // by layers or modules
+    std::string asked_;            // as it was written, for a refusal
 };
 
 }  // namespace
@@ -469,6 +547,10 @@ std::string possible_values(Varied v) {
     case Varied::schedule: return names_text<Schedule>();
     case Varied::recompute: return "none, selective, full";
     case Varied::order: return order_names() + std::string(kOrders);
+    case Varied::gradients:
+    case Varied::optimizer_state: return "bf16, fp32";
+    case Varied::reshard: return join(kNames<Reshard>, ", ");
+    case Varied::overlap_tp: return join(kNames<Switched>, ", ");
     default: break;
     }
     const std::optional<FieldRange> range = range_of(pointer_of(v));
@@ -662,6 +744,10 @@ bool differ(const LayoutChoice& a, const LayoutChoice& b, Varied v) {
     case Varied::micro_batch: return a.micro_batch != b.micro_batch;
     case Varied::recompute: return !(a.recompute == b.recompute);
     case Varied::order: return a.order != b.order;
+    case Varied::gradients: return a.settings.gradients != b.settings.gradients;
+    case Varied::optimizer_state: return a.settings.optimizer_state != b.settings.optimizer_state;
+    case Varied::reshard: return a.settings.reshard != b.settings.reshard;
+    case Varied::overlap_tp: return a.settings.overlap_tp != b.settings.overlap_tp;
     }
     return false;
 }
@@ -694,6 +780,7 @@ LayoutChoice choice_of(const Plan& plan) {
     c.ep = l.ep, c.etp = plan.model.moe ? l.etp.value_or(l.tp) : 1, c.dp_shard = l.dp_shard;
     c.dp_replicate = replicas_in_force(plan), c.micro_batch = plan.training.micro_batch;
     c.schedule = l.schedule, c.zero = l.zero, c.recompute = plan.training.recompute, c.order = l.order;
+    c.settings = settings_of(plan);
     return c;
 }
 

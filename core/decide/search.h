@@ -157,6 +157,10 @@ void with_list(Varied v, Use&& use) {
     case Varied::zero: return use(&SearchSpace::zero);
     case Varied::recompute: return use(&SearchSpace::recompute);
     case Varied::order: return use(&SearchSpace::order);
+    case Varied::gradients: return use(&SearchSpace::gradients);
+    case Varied::optimizer_state: return use(&SearchSpace::optimizer_state);
+    case Varied::reshard: return use(&SearchSpace::reshard);
+    case Varied::overlap_tp: return use(&SearchSpace::overlap_tp);
     }
 }
 

@@ -33,7 +33,11 @@ constexpr EnumArray<Varied, VariedName> kVaried{
       {"zero", "/layout/zero", "0 to 3"},
       {"micro_batch", "/training/micro_batch", "1, 2, 4, 8 that divide the batch"},
       {"recompute", "/training/recompute", "none, selective, full"},
-      {"order", "/layout/order", "the frameworks' own"}}}};
+      {"order", "/layout/order", "the frameworks' own"},
+      {"gradients", "/training/gradients", "the plan's own; varied: bf16, fp32"},
+      {"optimizer_state", "/training/optimizer_state", "the plan's own; varied: bf16, fp32"},
+      {"reshard", "/layout/reshard", "the plan's own; varied: after_forward, never"},
+      {"overlap.tp", "/training/overlap/tp", "the plan's own; varied: off, on"}}}};
 
 constexpr std::int64_t kMostChunksTried = 8, kFewestTokens = 1024, kMostMicroBatch = 8;
 
@@ -80,6 +84,9 @@ SearchSpace own_space(const Plan& p) {
     s.dp_shard = {l.dp_shard}, s.dp_replicate = {replicas_in_force(p)},
     s.micro_batch = {p.training.micro_batch};
     s.schedule = {l.schedule}, s.zero = {l.zero}, s.recompute = {p.training.recompute}, s.order = {l.order};
+    const SettingChoice own = settings_of(p);
+    s.gradients = {own.gradients}, s.optimizer_state = {own.optimizer_state};
+    s.reshard = {own.reshard}, s.overlap_tp = {own.overlap_tp};
     return s;
 }
 
@@ -119,6 +126,10 @@ SearchSpace search_space(const Plan& plan, const SpaceRequest& request, std::opt
         tidy(*list);
     tidy(space.schedule);
     tidy(space.zero);
+    tidy(space.gradients);
+    tidy(space.optimizer_state);
+    tidy(space.reshard);
+    tidy(space.overlap_tp);
     // A plan whose factors do not fill the cluster has no replicas of its own.
     if (space.dp_replicate.size() > 1) std::erase(space.dp_replicate, 0);
     return space;
@@ -136,7 +147,9 @@ std::vector<std::string> SearchSpace::values_of(Varied v) const {
     with_list(v, [&](auto member) {
         for (const auto& value : this->*member) {
             using T = std::decay_t<decltype(value)>;
-            if constexpr (std::is_same_v<T, Schedule>) {
+            if constexpr (std::is_same_v<T, Switched>) {
+                out.emplace_back(value == Switched::on ? "true" : "false");
+            } else if constexpr (std::is_enum_v<T>) {
                 out.push_back(quoted(name_of(value)));
             } else if constexpr (std::is_same_v<T, RecomputeChoice>) {
                 out.push_back(quoted(words_of(value)));
@@ -149,6 +162,11 @@ std::vector<std::string> SearchSpace::values_of(Varied v) const {
         }
     });
     return out;
+}
+
+SettingChoice settings_of(const Plan& plan) {
+    const Training& t = plan.training;
+    return {t.gradients, t.optimizer_state, plan.layout.reshard, t.overlap.tp ? Switched::on : Switched::off};
 }
 
 void lay_out(const Plan& plan, const LayoutChoice& c, Plan& out) {
@@ -171,6 +189,10 @@ void lay_out(const Plan& plan, const LayoutChoice& c, Plan& out) {
     l.microbatch_group = same && c.schedule == own.schedule ? own.microbatch_group : std::nullopt;
     out.training.micro_batch = c.micro_batch;
     out.training.recompute = c.recompute;
+    out.training.gradients = c.settings.gradients;
+    out.training.optimizer_state = c.settings.optimizer_state;
+    out.training.overlap.tp = c.settings.overlap_tp == Switched::on;
+    l.reshard = c.settings.reshard;
     l.gradient_reduction = own.gradient_reduction;
     follow_software(plan, out);
 }

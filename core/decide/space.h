@@ -4,6 +4,7 @@
 #include "core/base/containers.h"
 #include "core/mesh/mesh.h"
 #include "core/plan/edits.h"
+#include "core/plan/names.h"
 #include "core/plan/plan.h"
 
 #include <array>
@@ -29,10 +30,20 @@ enum class Varied : std::uint8_t {
     zero,
     micro_batch,
     recompute,
-    order
+    order,
+    gradients,  // from here on they keep the plan's own value unless a request varies them
+    optimizer_state,
+    reshard,
+    overlap_tp
 };
 template <>
-inline constexpr std::size_t kEnumCount<Varied> = 13;
+inline constexpr std::size_t kEnumCount<Varied> = 17;
+[[nodiscard]] constexpr bool is_held_by_default(Varied v) {
+    return v >= Varied::gradients;
+}
+enum class Switched : std::uint8_t { off, on };
+template <>
+inline constexpr std::array<std::string_view, 2> kNames<Switched>{"off", "on"};
 [[nodiscard]] std::string_view name_of(Varied v);     // "virtual_stages"
 [[nodiscard]] std::string_view pointer_of(Varied v);  // "/layout/virtual_stages"
 [[nodiscard]] std::optional<Varied> varied_named(std::string_view name);
@@ -53,7 +64,7 @@ struct Inside {
 //   - tp cp pp dp_shard dp_replicate multiply to the GPUs,
 //   - the schedule can run that number of chunks (schedule.h, chunks_for),
 //   - without a pipeline it is 1F1B of one chunk,
-//   - `software`, where there is one, runs it (software_runs.h),
+//   - `software`, where there is one, runs it (software_runs.h) and keeps its types (state_runs.h),
 //   - the groups of `inside` cross no slower tier,
 //   - of two orders that lay axes of more than one rank in the same way in both meshes, it has the first.
 // Layouts that break any other rule are evaluated and counted.
@@ -64,6 +75,9 @@ struct SearchSpace {
     std::optional<Software> software;  // nullopt: all that any software has
     std::vector<RecomputeChoice> recompute;
     std::vector<AxisOrder> order;
+    std::vector<Dtype> gradients, optimizer_state;
+    std::vector<Reshard> reshard;
+    std::vector<Switched> overlap_tp;
     std::vector<Inside> inside;
     std::optional<double>
         most_memory;  // bytes that a GPU may take; the search's headroom says it (headroom_of)
@@ -81,6 +95,9 @@ struct SpaceError {
 //   "tp"                   --hold: the plan's own value; --vary: as by default
 //   "tp=1,2,4", "pp=1..8"  these values; of a range those that divide what they must
 //   "pp<=8", "tp>1"        of the values so far those within the limit
+//   "recompute_layers=1..4", "recompute_modules=mlp,core_attn+mlp"
+//                          in addition to what recompute has: so many layers of each chunk, these sets of
+//                          modules; of --hold only these
 //   "tp inside the node"   its groups cross no slower tier: a tier's name, node, rack, pod
 //   "memory<=70GiB"        bytes that the fullest GPU may take
 struct SpaceRequest {
@@ -91,14 +108,24 @@ struct SpaceRequest {
 // The defaults are, for tp: divisors of the GPUs inside the fast domain; cp: those that leave a rank 1,024
 // tokens; pp: those up to the layers; virtual_stages 1 to 8; every schedule; ep: those of the experts; etp: 1
 // and tp's values; dp_shard: every divisor; zero 0 to 3; micro_batch 1, 2, 4, 8 that divide the batch;
-// recompute none, selective, full; the frameworks' orders. The plan's own value is always among them, unless
-// the request says otherwise. `error` is set where a request cannot be met.
+// recompute none, selective, full; the frameworks' orders. gradients, optimizer_state, reshard and overlap.tp
+// are the plan's own; --vary without values gives each its two. The plan's own value is always among them,
+// unless the request says otherwise. `error` is set where a request cannot be met.
 [[nodiscard]] SearchSpace search_space(const Plan& plan, const SpaceRequest& request,
                                        std::optional<SpaceError>& error);
 // Returns the share of a GPU's memory that must stay free: what was asked for, what `most_memory` leaves, the
 // larger of both, or `usual` where neither is said.
 [[nodiscard]] double headroom_of(const SearchSpace& space, const Cluster& cluster,
                                  std::optional<double> asked, double usual);
+
+// These settings of a layout decide bytes and costs, and no rank: all layouts of a node have the same.
+struct SettingChoice {
+    Dtype gradients = Dtype::fp32, optimizer_state = Dtype::fp32;
+    Reshard reshard = Reshard::by_software;
+    Switched overlap_tp = Switched::off;
+    bool operator==(const SettingChoice&) const = default;
+};
+[[nodiscard]] SettingChoice settings_of(const Plan& plan);
 
 // This is one layout of a space.
 struct LayoutChoice {
@@ -108,6 +135,7 @@ struct LayoutChoice {
     int zero = 0;
     RecomputeChoice recompute;
     AxisOrder order{};
+    SettingChoice settings;
     bool operator==(const LayoutChoice&) const = default;
 };
 // Makes the plan with that layout, complete: dp_replicate, and etp where there are experts, are stated.

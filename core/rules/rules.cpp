@@ -372,6 +372,10 @@ void check_choices(Rules& r) {
     check_offload(r);
 }
 
+bool has_module(const Model& model, RecomputeModule module) {
+    return missing_for(model, module).empty();
+}
+
 void check_modules(Rules& r) {
     const RecomputeChoice& choice = r.plan.training.recompute;
     std::vector<std::string> left;

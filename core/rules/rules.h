@@ -86,6 +86,9 @@ void check_mixer_cuts(Rules& r);
 
 void check_choices(Rules& r);  // rules.cpp: do the finer choices go together?
 
+// Returns true if recomputing the module saves anything in such a model (rules.cpp).
+[[nodiscard]] bool has_module(const Model& model, RecomputeModule module);
+
 // Give warnings and notices: modules that the model lacks (rules.cpp), kernels' limits and effects
 // that the figures leave out (rules.cpp).
 void check_modules(Rules& r);

@@ -51,6 +51,18 @@ TEST_CASE("constraints of a search are read as people write them") {
     CHECK(of({"pp<=8"}, {}).pp == Values{1, 2, 4, 8});
     CHECK(of({}, {" pp <= 8 ", "pp>1"}).pp == Values{2, 4, 8});
     CHECK(of({"pp=2,4,16"}, {"pp<16"}).pp == Values{2, 4});
+    CHECK(of({}, {}).gradients == std::vector<Dtype>{Dtype::fp32});  // the plan's own
+    CHECK(of({"gradients"}, {}).gradients == std::vector<Dtype>{Dtype::fp32, Dtype::bf16});
+    CHECK(of({"optimizer_state=bf16"}, {}).optimizer_state == std::vector<Dtype>{Dtype::bf16});
+    CHECK(of({"overlap.tp"}, {}).overlap_tp.size() == 2);
+    CHECK(of({"recompute_layers=1..3,8"}, {}).recompute.size() == 3 + 4);
+    CHECK(of({"recompute=none", "recompute_modules=mlp,core_attn+mlp"}, {}).recompute
+          == std::vector<RecomputeChoice>{Recompute::none,
+                                          {RecomputeModules(RecomputeModule::mlp), 0, RecomputeMethod::block},
+                                          {RecomputeModules(RecomputeModule::mlp, RecomputeModule::core_attn),
+                                           0, RecomputeMethod::block}});
+    CHECK(of({}, {"recompute_layers=2"}).recompute
+          == std::vector<RecomputeChoice>{{RecomputeModules{}, 2, RecomputeMethod::block}});
     CHECK(of({"zero=1..2"}, {}).zero == std::vector<int>{1, 2});
     CHECK(of({"zero>=2"}, {}).zero == std::vector<int>{2, 3});
     CHECK(of({"virtual_stages=3..5"}, {}).virtual_stages == Values{3, 4, 5});

@@ -3,6 +3,7 @@
 #include "core/decide/bounds.h"
 #include "core/decide/search.h"
 #include "core/plan/problem.h"
+#include "core/rules/state_runs.h"
 
 #include "plans.h"
 #include "shipped.h"
@@ -114,6 +115,10 @@ BruteForce brute_force(const Plan& plan, const SearchSpace& s, double headroom) 
         lay_out(plan, c, p);
         for (const Inside& one : s.inside)
             if (evaluate(p, {.timeline = false}).groups[one.group].slowest_tier > one.tier) return;
+        if (s.software
+            && !(keeps_gradients(plan, *s.software, c.settings.gradients)
+                 && keeps_moments(plan, *s.software, c.zero, c.settings.optimizer_state)))
+            return;
         if (const auto lack = s.software ? lacks_of(p, *s.software).first() : std::nullopt) {
             ++out.left_out;
             ++out.codes[code_of(*lack)];
@@ -131,27 +136,37 @@ BruteForce brute_force(const Plan& plan, const SearchSpace& s, double headroom) 
             out.fit.push_back({e.step->time_s, e.memory.peak(), c});
         }
     };
-    for (const std::int64_t tp : s.tp)
-        for (const std::int64_t cp : s.cp)
-            for (const std::int64_t pp : s.pp)
-                for (const std::int64_t shard : s.dp_shard)
-                    for (const std::int64_t replicate : s.dp_replicate) {
-                        c.tp = tp, c.cp = cp, c.pp = pp, c.dp_shard = shard, c.dp_replicate = replicate;
-                        if (tp * cp * pp * shard * replicate != plan.cluster.gpus) continue;
-                        for (const std::int64_t v : s.virtual_stages)
-                            for (const Schedule k : pp == 1 ? std::vector{Schedule::one_f_one_b} : s.schedule)
-                                for (const std::int64_t ep : s.ep)
-                                    for (const std::int64_t etp : s.etp)
-                                        for (const int zero : s.zero)
-                                            for (const std::int64_t b : s.micro_batch)
-                                                for (const RecomputeChoice& r : s.recompute)
-                                                    for (const AxisOrder& o : s.order) {
-                                                        c.virtual_stages = v, c.schedule = k, c.ep = ep;
-                                                        c.etp = etp, c.zero = zero, c.micro_batch = b;
-                                                        c.recompute = r, c.order = o;
-                                                        look();
-                                                    }
-                    }
+    const auto of_these_settings = [&] {
+        for (const std::int64_t tp : s.tp)
+            for (const std::int64_t cp : s.cp)
+                for (const std::int64_t pp : s.pp)
+                    for (const std::int64_t shard : s.dp_shard)
+                        for (const std::int64_t replicate : s.dp_replicate) {
+                            c.tp = tp, c.cp = cp, c.pp = pp, c.dp_shard = shard, c.dp_replicate = replicate;
+                            if (tp * cp * pp * shard * replicate != plan.cluster.gpus) continue;
+                            for (const std::int64_t v : s.virtual_stages)
+                                for (const Schedule k :
+                                     pp == 1 ? std::vector{Schedule::one_f_one_b} : s.schedule)
+                                    for (const std::int64_t ep : s.ep)
+                                        for (const std::int64_t etp : s.etp)
+                                            for (const int zero : s.zero)
+                                                for (const std::int64_t b : s.micro_batch)
+                                                    for (const RecomputeChoice& r : s.recompute)
+                                                        for (const AxisOrder& o : s.order) {
+                                                            c.virtual_stages = v, c.schedule = k, c.ep = ep;
+                                                            c.etp = etp, c.zero = zero, c.micro_batch = b;
+                                                            c.recompute = r, c.order = o;
+                                                            look();
+                                                        }
+                        }
+    };
+    for (const Dtype gradients : s.gradients)
+        for (const Dtype moments : s.optimizer_state)
+            for (const Reshard reshard : s.reshard)
+                for (const Switched overlap : s.overlap_tp) {
+                    c.settings = {gradients, moments, reshard, overlap};
+                    of_these_settings();
+                }
     return out;
 }
 
@@ -327,6 +342,22 @@ TEST_CASE("a search for a software finds what brute force finds among what it ru
                      {"virtual_stages=1,2", "micro_batch=1", "cp=1,2", "recompute=none,full", "etp=1,2",
                       "ep=1,8", "tp=1,2", "schedule=1f1b,zb-v", "zero=1,3"}),
             0.1);
+    }
+}
+
+TEST_CASE("a search finds what brute force finds where it varies types, layers, modules and switches") {
+    for (const bool any : {true, false}) {
+        CAPTURE(any);
+        const Plan p = of_64_gpus(small_dense(), 8192, 128);
+        SpaceRequest request{{"virtual_stages=1,2", "micro_batch=1", "cp=1", "tp=1,8", "zero=1,3",
+                              "dp_replicate=1,2", "schedule=1f1b,interleaved", "order=Megatron",
+                              "recompute=none,full", "recompute_layers=2",
+                              "recompute_modules=mlp,core_attn+mlp", "gradients"},
+                             {}};
+        request.any_software = any;
+        request.vary.emplace_back(any ? "reshard=after_forward,never" : "optimizer_state");
+        request.vary.emplace_back(any ? "overlap.tp=on" : "overlap.tp");
+        same_as_brute_force(p, request, 0.05);
     }
 }
 

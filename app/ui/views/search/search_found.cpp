@@ -3,12 +3,16 @@
 #include "core/base/text.h"
 #include "core/decide/bounds.h"
 #include "core/plan/edits.h"
+#include "core/plan/names.h"
+#include "core/rules/rules.h"
 
 #include <algorithm>
 
 namespace pentamesh::ui {
 
 namespace {
+
+constexpr std::int64_t kMostLayersTried = 4;  // of a chunk, by the chip
 
 // Those that change the result least come first.
 constexpr std::array<Varied, 4> kHeldFirst{Varied::order, Varied::cp, Varied::schedule, Varied::etp};
@@ -22,10 +26,20 @@ bool contains(const SearchSpace& s, const LayoutChoice& c, bool experts) {
     return has(s.tp, c.tp) && has(s.cp, c.cp) && has(s.pp, c.pp) && has(s.virtual_stages, c.virtual_stages)
            && has(s.schedule, c.schedule) && has(s.ep, c.ep) && (!experts || has(s.etp, c.etp))
            && has(s.dp_shard, c.dp_shard) && has(s.dp_replicate, c.dp_replicate) && has(s.zero, c.zero)
-           && has(s.micro_batch, c.micro_batch) && has(s.recompute, c.recompute) && has(s.order, c.order);
+           && has(s.micro_batch, c.micro_batch) && has(s.recompute, c.recompute) && has(s.order, c.order)
+           && has(s.gradients, c.settings.gradients) && has(s.optimizer_state, c.settings.optimizer_state)
+           && has(s.reshard, c.settings.reshard) && has(s.overlap_tp, c.settings.overlap_tp);
 }
 
 }  // namespace
+
+bool has_numbers(Varied v) {
+    return v != Varied::schedule && v != Varied::recompute && v != Varied::order && !is_held_by_default(v);
+}
+
+bool SearchRequest::holds(Varied v) const {
+    return is_held_by_default(v) ? !has(freed, v) : has(held, v);
+}
 
 const ValueRange* SearchRequest::range_of(Varied field) const {
     const auto at =
@@ -34,7 +48,7 @@ const ValueRange* SearchRequest::range_of(Varied field) const {
 }
 
 std::vector<std::int64_t> numbers_of(const Plan& plan, const SearchRequest& request, Varied field) {
-    if (field == Varied::schedule || field == Varied::recompute || field == Varied::order) return {};
+    if (!has_numbers(field)) return {};
     std::optional<SpaceError> none;
     SpaceRequest all;
     all.any_software = request.any_software;
@@ -47,6 +61,15 @@ std::vector<std::int64_t> numbers_of(const Plan& plan, const SearchRequest& requ
 SpaceRequest space_request(const Plan& plan, const SearchRequest& request) {
     SpaceRequest out;
     for (const Varied v : request.held) out.hold.emplace_back(name_of(v));
+    for (const Varied v : request.freed) out.vary.emplace_back(name_of(v));
+    if (request.finer && !has(request.held, Varied::recompute)) {
+        const std::int64_t most = std::min(kMostLayersTried, plan.model.layers);
+        out.vary.push_back("recompute_layers=1.." + std::to_string(most));
+        std::string modules;
+        for (const RecomputeModule m : all_of<RecomputeModule>())
+            if (has_module(plan.model, m)) modules += (modules.empty() ? "" : ",") + std::string(name_of(m));
+        out.vary.push_back("recompute_modules=" + modules);
+    }
     for (const ValueRange& r : request.ranges) {
         if (has(request.held, r.field)) continue;
         std::string values;
@@ -131,6 +154,8 @@ std::string_view chip_name(Varied v) {
     case Varied::virtual_stages: return "chunks";
     case Varied::zero: return "ZeRO";
     case Varied::micro_batch: return "micro-batch";
+    case Varied::optimizer_state: return "moments";
+    case Varied::overlap_tp: return "tp overlap";
     default: return name_of(v);
     }
 }
@@ -150,6 +175,10 @@ std::string value_text(const LayoutChoice& c, Varied v) {
     case Varied::micro_batch: return with_commas(c.micro_batch);
     case Varied::recompute: return words_of(c.recompute);
     case Varied::order: return std::string(order_name(c.order));
+    case Varied::gradients: return std::string(name_of(c.settings.gradients));
+    case Varied::optimizer_state: return std::string(name_of(c.settings.optimizer_state));
+    case Varied::reshard: return std::string(name_of(c.settings.reshard));
+    case Varied::overlap_tp: return std::string(name_of(c.settings.overlap_tp));
     }
     return "";
 }

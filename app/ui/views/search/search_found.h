@@ -21,14 +21,18 @@ struct ValueRange {
 
 // Holds the settings of the view's chips and controls.
 struct SearchRequest {
-    std::vector<Varied> held;        // keep the plan's value
+    std::vector<Varied> held;        // keep the plan's value; those held by default are in `freed` or held
+    std::vector<Varied> freed;       // of those held by default
+    bool finer = false;              // recomputation of some layers and of modules too
     std::vector<ValueRange> ranges;  // of others, each once
     Goal goal = Goal::tokens;
     double headroom = 0.05;
     bool any_software = false;  // else only what the plan's software runs
     bool operator==(const SearchRequest&) const = default;
     [[nodiscard]] const ValueRange* range_of(Varied field) const;
+    [[nodiscard]] bool holds(Varied v) const;
 };
+[[nodiscard]] bool has_numbers(Varied v);  // its values are numbers
 // Returns the values that a field has by default, ascending; none where they are no numbers.
 [[nodiscard]] std::vector<std::int64_t> numbers_of(const Plan& plan, const SearchRequest& request,
                                                    Varied field);

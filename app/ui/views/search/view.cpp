@@ -10,6 +10,7 @@
 #include "core/plan/edits.h"
 #include "core/plan/problem.h"
 #include "core/plan/software.h"
+#include "core/rules/state_runs.h"
 #include "core/step/step.h"
 
 #include <algorithm>
@@ -228,6 +229,7 @@ Table search_data(const Scene& scene, const SearchViewState& state, int part) {
 namespace {
 
 constexpr double kMostHeadroom = 0.5, kHeadroomStep = 0.01;
+constexpr std::string_view kFinerName = "some layers, modules";
 constexpr std::string_view kGoals[] = {"tokens/s", "memory", "cost"};
 
 std::optional<GroupKind> axis_of(Varied v) {
@@ -246,7 +248,7 @@ std::optional<GroupKind> axis_of(Varied v) {
 }
 
 bool is_held(const SearchRequest& r, Varied v) {
-    return std::find(r.held.begin(), r.held.end(), v) != r.held.end();
+    return r.holds(v);
 }
 
 // Returns true if the chip was clicked.
@@ -281,11 +283,26 @@ void vary_chip(Ui& ui, Rect r, float mark, Varied v, bool varied, const std::str
                 + (varied ? "varied; click: hold it at " + value : "held at " + value + "; click: vary it")))
         return;
     state.chosen = true;
-    if (varied)
-        state.request.held.push_back(v);
+    const bool added = is_held_by_default(v) ? !varied : varied;
+    std::vector<Varied>& list = is_held_by_default(v) ? state.request.freed : state.request.held;
+    if (added)
+        list.push_back(v);
     else
-        std::erase(state.request.held, v);
-    std::sort(state.request.held.begin(), state.request.held.end());
+        std::erase(list, v);
+    std::sort(list.begin(), list.end());
+}
+
+// Frees recomputation of some layers of a chunk and of modules, in addition to all or nothing.
+void finer_chip(Ui& ui, Rect r, SearchViewState& state) {
+    bool& finer = state.request.finer;
+    const Hit hit = ui.area("search.finer", r);
+    if (!chip(ui, r, hit, finer, ui.theme().faint, kFinerName,
+              finer ? "recompute\nthe first 1 to 4 layers of each chunk, and single modules, are tried too; "
+                      "click: only nothing, selective, full"
+                    : "recompute\nclick: try the first 1 to 4 layers of each chunk, and single modules, too"))
+        return;
+    state.chosen = true;
+    finer = !finer;
 }
 
 // Returns "pp", or "pp 1 to 8" where its values are limited.
@@ -456,8 +473,16 @@ void draw_search_head(Ui& ui, Rect& head_row, Rect& room, const Scene& scene, Se
 
 namespace {
 
-// Returns true for what a layout of this model can vary.
-bool can_vary(const Plan& plan, Varied v) {
+// Returns true for what a layout of this plan can vary: of another choice a chip would give nothing. Only
+// optimizers with a copy of the weights have types of their own.
+bool can_vary(const Plan& plan, const SearchRequest& request, Varied v) {
+    if (!request.any_software && (v == Varied::gradients || v == Varied::optimizer_state)) {
+        const Software software = plan.training.software;
+        const auto other = [](Dtype now) { return now == Dtype::bf16 ? Dtype::fp32 : Dtype::bf16; };
+        return v == Varied::gradients
+                   ? keeps_gradients(plan, software, other(plan.training.gradients))
+                   : keeps_moments(plan, software, 1, other(plan.training.optimizer_state));
+    }
     return plan.model.moe || (v != Varied::ep && v != Varied::etp);
 }
 
@@ -466,7 +491,7 @@ std::string held_words(const Plan& plan, const SearchRequest& request) {
     const LayoutChoice own = choice_of(plan);
     std::string held;
     for (const Varied v : all_of<Varied>())
-        if (can_vary(plan, v) && is_held(request, v))
+        if (can_vary(plan, request, v) && is_held(request, v) && !is_held_by_default(v))
             held += (held.empty() ? "held: " : ", ") + std::string(chip_name(v)) + " " + value_text(own, v);
     return held;
 }
@@ -475,8 +500,9 @@ std::string held_words(const Plan& plan, const SearchRequest& request) {
 std::string chip_words(const Plan& plan, const SearchRequest& request) {
     std::string varied;
     for (const Varied v : all_of<Varied>())
-        if (can_vary(plan, v) && !is_held(request, v))
+        if (can_vary(plan, request, v) && !is_held(request, v))
             varied += (varied.empty() ? "" : ", ") + ranged_name(request, v);
+    if (request.finer) varied += (varied.empty() ? "" : ", ") + std::string(kFinerName);
     const std::string held = held_words(plan, request);
     return "Varied, " + software_words(plan, request) + ": " + (varied.empty() ? "nothing" : varied)
            + (held.empty() ? "" : "; " + held) + ".";
@@ -499,10 +525,10 @@ void draw_search_chips(Ui& ui, Rect& room, const Scene& scene, SearchViewState& 
                   state);
     row.cut_left(kChipGap);
     for (const Varied v : all_of<Varied>()) {
-        if (!can_vary(scene.plan, v)) continue;
+        if (!can_vary(scene.plan, state.request, v)) continue;
         const bool varied = !is_held(state.request, v);
         const std::string name = ranged_name(state.request, v);
-        const bool ranges = varied && v != Varied::schedule && v != Varied::recompute && v != Varied::order;
+        const bool ranges = varied && has_numbers(v);
         const float w = chip_width(ui, name) + (ranges ? kRangeMark : 0);
         if (row.w < w) {
             room.cut_top(6);
@@ -512,6 +538,14 @@ void draw_search_chips(Ui& ui, Rect& room, const Scene& scene, SearchViewState& 
         vary_chip(ui, place, ranges ? kRangeMark : 0, v, varied, name, value_text(own, v), state);
         row.cut_left(kChipGap);
         if (ranges) range_mark(ui, place.cut_right(kRangeMark), v, varied, state);
+        if (v != Varied::recompute || !varied) continue;
+        const float finer_w = chip_width(ui, kFinerName);
+        if (row.w < finer_w) {
+            room.cut_top(6);
+            row = room.cut_top(kHeight);
+        }
+        finer_chip(ui, row.cut_left(finer_w), state);
+        row.cut_left(kChipGap);
     }
     row.cut_left(6);
     const float w = c.text_width(held, ui.small()) + 2;

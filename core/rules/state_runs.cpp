@@ -1,0 +1,32 @@
+#include "core/rules/state_runs.h"
+
+#include "core/plan/software.h"
+
+namespace pentamesh {
+namespace {
+
+// Parameters in fp32 are updated in place: nothing else is kept in a type of its own.
+bool updates_a_copy(const Training& t) {
+    return t.parameters == Dtype::bf16 || t.parameters == Dtype::fp8;
+}
+bool is_known(Dtype type) {
+    return type == Dtype::bf16 || type == Dtype::fp32;
+}
+
+}  // namespace
+
+bool keeps_gradients(const Plan& plan, Software software, Dtype type) {
+    if (type == plan.training.gradients) return true;
+    const bool can = software == Software::fsdp || software == Software::deepspeed || is_megatron(software);
+    return can && is_known(type) && updates_a_copy(plan.training);
+}
+
+bool keeps_moments(const Plan& plan, Software software, int zero, Dtype type) {
+    const Training& t = plan.training;
+    if (type == t.optimizer_state) return true;
+    if (!is_known(type) || !updates_a_copy(t) || t.optimizer != Optimizer::adamw) return false;
+    if (software == Software::fsdp) return true;
+    return is_megatron(software) && (type == Dtype::fp32 || zero == 1);
+}
+
+}  // namespace pentamesh
