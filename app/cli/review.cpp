@@ -222,7 +222,7 @@ std::string headline(const PlanComparison& c, const std::vector<Evaluation>& eva
 
 Document comparison_document(const PlanComparison& c, const std::vector<Evaluation>& evaluations,
                              const PlanChoice& choice) {
-    Section names{"", {}, {choice.words()}};
+    Section names{"", {choice.words()}, {}};
     if (const std::string words = headline(c, evaluations); !words.empty()) names.lines.push_back(words);
     for (std::size_t i = 0; i < c.plans.size(); ++i)
         names.lines.push_back(plan_letter(i) + ": " + ui::full_title(c, i)
