@@ -149,8 +149,6 @@ std::string decision_among(const ReviewContent& content) {
                : take + " if it measures faster: by the estimate it " + gain + " than A.";
 }
 
-std::string decision_by_figures(const ReviewContent& content, const SearchResult* proposed);
-
 }  // namespace
 
 MemoryFit fit_of_plan(const Evaluation& e) {
@@ -174,8 +172,12 @@ std::string training_cost_words(const Reviewed& of) {
 }
 
 void ReviewContent::try_changes() {
-    TriedEdits edits = try_each_edit(plans[0], evaluations[0].step->time_s);
+    TriedEdits edits = try_each_edit(plans[shown], evaluations[shown].step->time_s);
     tried = std::move(edits.fit), unfit = std::move(edits.unfit);
+}
+
+std::string ReviewContent::detail_name() const {
+    return plans.size() < 2 ? "this plan" : "plan " + plan_letter(compared(shown));
 }
 
 std::string change_words(const Plan& plan, const LayoutChoice& to) {
@@ -264,6 +266,8 @@ std::string run_reason(const ReviewContent& content) {
     return typeset(out) + " By the estimate: ";
 }
 
+}  // namespace
+
 std::string decision_by_figures(const ReviewContent& content, const SearchResult* proposed) {
     if (content.plans.size() > 2) return decision_among(content);
     if (content.comparison) return decision_between(content);
@@ -271,6 +275,8 @@ std::string decision_by_figures(const ReviewContent& content, const SearchResult
     const std::string change = proposed == nullptr ? "" : change_words(of.plan, proposed->choice);
     return headline_of(*content.decision, change, memory_text(room_for_buffers(of.evaluation.memory)));
 }
+
+namespace {
 
 // Says of a gain that it may be none.
 std::string range_words(double gain, double range) {
