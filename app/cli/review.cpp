@@ -124,7 +124,8 @@ void add_review(Options& app, Context& context) {
     app.add_option("--theme", options.theme, "the colours").type_name("{light,dark}").show_default();
     app.add_option("--pages", options.pages,
                    "as 1,3-5 or summary,memory: summary, placement, memory, time, communication, "
-                   "assumptions, comparison, scale");
+                   "assumptions, comparison, scale, tried, risk; all: everything; without it those that "
+                   "decide, in brief");
     app.add_option("--title", options.request.title, "in the place of the plan's own title");
     app.add_option("--author", options.request.author, "stands on the first page");
     app.add_option("--decision", options.decision,

@@ -35,8 +35,6 @@ PlanChoice reviewed_choice(const ReviewContent& content) {
     return choose_among(plans);
 }
 
-std::string decision_by_figures(const ReviewContent& content, const SearchResult* proposed);
-
 }  // namespace
 
 MemoryFit fit_of_plan(const Evaluation& e) {
@@ -60,8 +58,12 @@ std::string training_cost_words(const Reviewed& of) {
 }
 
 void ReviewContent::try_changes() {
-    TriedEdits edits = try_each_edit(plans[0], evaluations[0].step->time_s);
+    TriedEdits edits = try_each_edit(plans[shown], evaluations[shown].step->time_s);
     tried = std::move(edits.fit), unfit = std::move(edits.unfit);
+}
+
+std::string ReviewContent::detail_name() const {
+    return plans.size() < 2 ? "this plan" : "plan " + plan_letter(compared(shown));
 }
 
 std::string change_words(const Plan& plan, const LayoutChoice& to) {
@@ -140,12 +142,16 @@ std::string run_reason(const ReviewContent& content) {
     return typeset(out) + " By the estimate: ";
 }
 
+}  // namespace
+
 std::string decision_by_figures(const ReviewContent& content, const SearchResult* proposed) {
     if (content.plans.size() > 1) return reviewed_choice(content).sentence;
     const Reviewed of = content.first();
     const std::string change = proposed == nullptr ? "" : change_words(of.plan, proposed->choice);
     return headline_of(*content.decision, change, memory_text(room_for_buffers(of.evaluation.memory)));
 }
+
+namespace {
 
 // Returns "A billion tokens take 1,990 GPU-hours with A, 1,790 GPU-hours with B.", or what the whole training
 // takes.

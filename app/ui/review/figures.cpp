@@ -14,6 +14,7 @@
 #include "app/ui/views/step/view.h"
 #include "app/ui/views/timeline/view.h"
 #include "core/base/text.h"
+#include "core/decide/why_not.h"
 #include "core/explain/lane_picture.h"
 #include "core/pipeline/timeline.h"
 #include "core/teach/glossary.h"
@@ -188,28 +189,27 @@ namespace {
 struct TriedRow {
     std::string name;
     double step_s = 0, bytes = 0;
+    std::string why{};  // it is not taken
     bool own = false, proposed = false, fits = true;
 };
 
 std::vector<TriedRow> tried_rows(const ReviewContent& content) {
-    const Reviewed of = content.first();
+    const Reviewed of = content.detail();
     const SearchResult* proposed = proposal_of(content);
     const Evaluation& e = of.evaluation;
     const bool now = fits(fit_of_plan(e));
-    std::vector<TriedRow> out{
-        {content.comparison ? "plan A" : "this plan", e.step->time_s, e.memory.peak(), true, false, now}};
+    std::vector<TriedRow> out{{content.detail_name(), e.step->time_s, e.memory.peak(), "", true, false, now}};
     const auto is_proposed = [&](const SearchResult& r) {
         return proposed != nullptr && changed_choices(r.plan, proposed->choice).empty();
     };
     // A proposal of two changes was not tried one by one.
-    if (proposed != nullptr && std::ranges::none_of(content.tried, is_proposed))
-        out.push_back(
-            {change_words(of.plan, proposed->choice), proposed->step_s, proposed->memory_bytes, false, true});
-    for (const SearchResult& r : content.tried)
-        out.push_back({change_words(of.plan, r.choice), r.step_s, r.memory_bytes, false, is_proposed(r)});
-    for (const SearchResult& r : content.unfit)
-        out.push_back({change_words(of.plan, r.choice) + ": does not fit", r.step_s, r.memory_bytes, false,
-                       false, false});
+    const auto add = [&](const SearchResult& r, bool is_proposal) {
+        out.push_back({change_words(of.plan, r.choice), r.step_s, r.memory_bytes,
+                       why_not(e, content.decision, r).sentence, false, is_proposal, fits(r.fit)});
+    };
+    if (proposed != nullptr && std::ranges::none_of(content.tried, is_proposed)) add(*proposed, true);
+    for (const SearchResult& r : content.tried) add(r, is_proposed(r));
+    for (const SearchResult& r : content.unfit) add(r, false);
     return out;
 }
 
@@ -219,14 +219,15 @@ std::string gain_text(double share) {
 
 RowChart tried_chart(const Ink& ink, float width, const ReviewContent& content) {
     constexpr float kLeastBars = 14;  // of both columns of bars, in heights of type
-    const double hbm = content.evaluations[0].memory.hbm;
+    constexpr float kWhy = 0.36f;     // of the width
+    const double hbm = content.detail().evaluation.memory.hbm;
     const float body = ink.plain.size, gap = body * 0.6f;
     const auto as_wide_as = [&](std::string_view words) {
         return ink.canvas.text_width(words, ink.strong) + 4;
     };
     RowChart out{
         .columns =
-            {{.head = "change", .most = 0.32f},
+            {{.head = "change", .most = 0.22f},
              {.head = "step", .align = Align::right, .width = as_wide_as("00.00 ms"), .gap = gap},
              {.align = Align::right, .width = as_wide_as("+0.000 %"), .gap = gap},
              {.share = 1, .gap = gap, .bar = 0.6f, .rules = {{0, ink.theme.secondary}}},
@@ -237,7 +238,8 @@ RowChart tried_chart(const Ink& ink, float width, const ReviewContent& content) 
               .gap = gap,
               .high = hbm,
               .bar = 0.6f,
-              .rules = {{hbm, ink.theme.bad, 1.5f, Dash::dashed}}}},
+              .rules = {{hbm, ink.theme.bad, 1.5f, Dash::dashed}}},
+             {.head = "why not", .width = kWhy * width, .gap = 1.5f * gap}},
         .measured = ink.strong};
     Canvas* c = &ink.canvas;
     const Theme* t = &ink.theme;
@@ -250,7 +252,8 @@ RowChart tried_chart(const Ink& ink, float width, const ReviewContent& content) 
                                     {r.own ? "" : gain_text(share)},
                                     {},
                                     {memory_text(r.bytes), {}, r.fits ? style : style.in(t->bad)},
-                                    {}},
+                                    {},
+                                    {.words = r.why, .style = ink.plain, .wraps = true}},
                           .style = style};
         const Color color = share > 0 ? t->amber : t->good;
         if (share != 0) row.cells[3].marks = {{0, share, [c, color](Rect bar) { c->rect(bar, color); }}};
@@ -267,8 +270,8 @@ RowChart tried_chart(const Ink& ink, float width, const ReviewContent& content) 
     // The memory has its figures only if both would be too small to read.
     const PlacedChart at = place_chart(ink, {0, 0, width, 0}, out);
     if (at.column[3].w + at.column[5].w < body * kLeastBars) {
-        out.columns.pop_back();
-        for (RowChart::Row& r : out.rows) r.cells.pop_back();
+        out.columns.erase(out.columns.begin() + 5);
+        for (RowChart::Row& r : out.rows) r.cells.erase(r.cells.begin() + 5);
     }
     return out;
 }

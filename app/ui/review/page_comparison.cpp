@@ -556,10 +556,23 @@ void program_questions(ReviewSheet& sheet, const ReviewContent& content) {
     sheet.gap();
 }
 
+}  // namespace
+
+void problems_and_advice(ReviewSheet& sheet, const Evaluation& e) {
+    const float line = sheet.paper().line(), indent = sheet.paper().body * 1.2f;
+    // That there are none is no page of its own.
+    if (e.problems.empty() && sheet.left() < line * 3) return;
+    const std::string first = e.problems.empty() ? "" : problem_words(e.problems[0]);
+    sheet.head("Problems and advice", sheet.words_height(first, sheet.width() - indent));
+    draw_problem_list(sheet, e);
+}
+
+namespace {
+
 // Lists the problems, and draws what else was tried where the first page has no room for all of it. On a
 // slide a long list has one half of the page, the changes the other one.
 void advice_and_tried(ReviewSheet& sheet, const ReviewContent& content) {
-    const Evaluation& e = content.evaluations[0];
+    const Evaluation& e = content.detail().evaluation;
     const float line = sheet.paper().line(), indent = sheet.paper().body * 1.2f;
     const bool tried = e.step && content.tried.size() + content.unfit.size() > 0
                        && (sheet.paper().wide || content.comparison);
@@ -572,12 +585,7 @@ void advice_and_tried(ReviewSheet& sheet, const ReviewContent& content) {
         sheet.need(sheet.whole());
         sheet.columns(2);
     }
-    // That there are none is no page of its own.
-    if (!e.problems.empty() || sheet.left() >= line * 3) {
-        const std::string first = e.problems.empty() ? "" : problem_words(e.problems[0]);
-        sheet.head("Problems and advice", sheet.words_height(first, sheet.width() - indent));
-        draw_problem_list(sheet, e);
-    }
+    problems_and_advice(sheet, e);
     if (!tried) return;
     if (halves) sheet.need(sheet.whole());  // the other half
     const float rows = tried_height(sheet, sheet.width(), content);
@@ -592,8 +600,48 @@ void advice_and_tried(ReviewSheet& sheet, const ReviewContent& content) {
 
 }  // namespace
 
+void tried_page(ReviewSheet& sheet, const ReviewContent& content) {
+    if (!content.detail().evaluation.step) return;
+    const float rows = tried_height(sheet, sheet.width(), content), line = sheet.paper().line();
+    sheet.section("What else was tried, and why not", std::min(rows + 2 * line, sheet.whole()));
+    if (content.tried.empty() && content.unfit.empty())
+        return sheet.words("No other layout within one change fits, and none that does not would be faster.");
+    sheet.words("One change each of " + content.detail_name()
+                    + ", the best value of it, and the proposal where there is one. The other factors stay; "
+                      "sharded data parallelism takes what a factor gives up.",
+                sheet.faint());
+    sheet.gap(0.3f);
+    draw_tried(sheet, sheet.take_grown(std::min(rows, sheet.left()), 1.6f * rows), content);
+    sheet.gap();
+}
+
+void plan_lines(ReviewSheet& sheet, const ReviewContent& content) {
+    const Reviewed of = content.detail();
+    const ReviewRequest& r = content.request;
+    if (!r.title.empty() && r.title != title_of(of.plan)) sheet.words(title_of(of.plan), sheet.strong());
+    if (!r.author.empty()) sheet.words(r.author, sheet.faint());  // the date is in the foot
+    sheet.words(asked_line(of.plan, of.evaluation.valid ? of.evaluation.microbatches : 0));
+    if (const std::string layout = layout_words(of); !layout.empty()) sheet.words(layout, sheet.faint());
+    sheet.gap(content.brief() ? 0.4f : 1);
+    if (!content.brief() || of.plan.notes.empty()) return;
+    sheet.head("Notes of the plan", sheet.words_height(of.plan.notes, sheet.width()));
+    sheet.words(of.plan.notes);
+    sheet.gap(0.4f);
+}
+
+namespace {
+
+// Writes what of the author's words had no room on the first page.
+void rest_of_words(ReviewSheet& sheet, const ReviewContent& content) {
+    sheet.section("What is said of the plan");
+    author_words(sheet, content.plans[0].review);
+    program_questions(sheet, content);
+}
+
+}  // namespace
+
 void summary_page(ReviewSheet& sheet, const ReviewContent& content) {
-    const Reviewed of = content.first();
+    const Reviewed of = content.detail();
     const ReviewRequest& r = content.request;
     bool said = false;  // all of the author's words, on the first page
     if (of.evaluation.step && !content.comparison) {
@@ -601,19 +649,20 @@ void summary_page(ReviewSheet& sheet, const ReviewContent& content) {
         if (r.first_page_only) return;
     }
     if (!of.evaluation.valid && !content.comparison) impossible_page(sheet, content);
-    const std::string letter = content.comparison ? plan_letter(content.request.second_is_a ? 1 : 0) : "";
+    if (content.brief() && of.evaluation.valid) {
+        if (!said && !(content.plans[0].review == AuthorWords{} && content.comparison))
+            rest_of_words(sheet, content);
+        return;
+    }
+    const std::string letter = content.comparison ? plan_letter(content.compared(content.shown)) : "";
     sheet.section(letter.empty() ? "The plan" : "Plan " + letter + ", on the pages from here on");
-    if (!r.title.empty() && r.title != title_of(of.plan)) sheet.words(title_of(of.plan), sheet.strong());
-    if (!r.author.empty()) sheet.words(r.author, sheet.faint());  // the date is in the foot
-    sheet.words(asked_line(of.plan, of.evaluation.valid ? of.evaluation.microbatches : 0));
-    if (const std::string layout = layout_words(of); !layout.empty()) sheet.words(layout, sheet.faint());
-    sheet.gap();
+    plan_lines(sheet, content);
     if (of.evaluation.valid) {
         figures_and_mesh(sheet, of);
         sheet.gap();
     }
     if (!said) {
-        author_words(sheet, of.plan.review);
+        author_words(sheet, content.plans[0].review);
         program_questions(sheet, content);
     }
     if (!of.plan.notes.empty()) {

@@ -3,6 +3,7 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/panels/inspector.h"
 #include "app/ui/review/pages.h"
+#include "app/ui/views/memory/view.h"
 #include "app/ui/views/mesh/mesh_cells.h"
 #include "app/ui/views/mesh/mesh_large.h"
 #include "app/ui/views/mesh/mesh_layout.h"
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,55 +20,141 @@ namespace pentamesh::ui {
 
 namespace {
 
-struct Point {
-    double at = 0;
-    Color color;
+// A figure on a scale with ticks: the range of the estimate, the plan's value, the proposal, what was
+// measured.
+struct Card {
+    std::string label{}, head_right{}, value{}, unit{};
+    std::string then_words{}, measured_words{};  // of the proposal; of a run
+    Color color{};                               // of the value
+    double own = 0, low = 0, high = 0;
+    std::optional<double> then{}, measured{};
+    std::string (*tick)(double) = nullptr;  // writes a value on the scale
+    const StageMemory* memory = nullptr;    // a bar of what it holds stands in the place of the range
+    double limit = 0;                       // of the memory
 };
 
-// A figure on a scale: the range of the estimate, the plan's value, a limit, the proposal, what was measured.
-struct Card {
-    std::string label{}, head_right{}, value{}, unit{}, foot{}, foot_right{};
-    Color color{};  // of the value
-    double from = 0, to = 1, low = 0, high = 0;
-    std::vector<Point> points{};
-    std::optional<double> limit{}, measured{};
+// Holds the ends of a card's scale, and what it draws with.
+struct CardScale {
+    Rect track;
+    double from = 0, to = 1;
+    [[nodiscard]] float x(double v) const {
+        return track.x + static_cast<float>(std::clamp((v - from) / (to - from), 0.0, 1.0)) * track.w;
+    }
 };
+
+CardScale scale_of_card(Rect track, const Card& card) {
+    constexpr double kBeyond = 0.18, kOverMemory = 1.12;
+    if (card.memory != nullptr)
+        return {track, 0, kOverMemory * std::max({card.limit, card.high, card.then.value_or(0)})};
+    double low = card.low, high = card.high;
+    for (const std::optional<double>& v : {std::optional(card.own), card.then, card.measured})
+        if (v) low = std::min(low, *v), high = std::max(high, *v);
+    const double beyond = kBeyond * std::max(high - low, 0.05 * high);
+    return {track, std::max(0.0, low - beyond), high + beyond};
+}
+
+// Returns two to four round values on the scale.
+std::vector<double> card_ticks(const CardScale& scale) {
+    const double raw = (scale.to - scale.from) / 3.2, ten = std::pow(10.0, std::floor(std::log10(raw)));
+    double step = 10 * ten;
+    for (const double k : {1.0, 2.0, 5.0})
+        if (k * ten >= raw) {
+            step = k * ten;
+            break;
+        }
+    std::vector<double> out;
+    for (double i = std::ceil(scale.from / step); i * step <= scale.to; ++i) out.push_back(i * step);
+    return out;
+}
+
+// Writes what a run measured over its place, beside a triangle.
+void draw_measured_mark(ReviewSheet& sheet, Rect row, float x, const std::string& words) {
+    const float half = sheet.paper().body * 0.36f, bottom = row.bottom() - 1;
+    sheet.canvas().polygon(std::array<Vec2, 3>{Vec2{x - half, bottom - half * 1.6f},
+                                               Vec2{x + half, bottom - half * 1.6f}, Vec2{x, bottom}},
+                           sheet.theme().text);
+    const float w = sheet.canvas().text_width(words, sheet.faint()) + 4, apart = half + 4;
+    const bool behind = x + apart + w <= row.right();
+    sheet.label({behind ? x + apart : x - apart - w, row.y, w, row.h}, words, sheet.faint(),
+                behind ? Align::left : Align::right);
+}
+
+void draw_ticks(ReviewSheet& sheet, Rect row, const CardScale& scale, const Card& card) {
+    const float up = sheet.paper().body * 0.36f, w = sheet.paper().body * 5, y = scale.track.center().y;
+    for (const double v : card_ticks(scale)) {
+        const float x = scale.x(v);
+        sheet.canvas().line({x, y - up}, {x, y + up}, sheet.theme().secondary, 1);
+        const float left = std::clamp(x - w / 2, row.x, row.right() - w);
+        sheet.label({left, row.y, w, row.h}, card.tick(v), sheet.faint(),
+                    left < x - w / 2   ? Align::right
+                    : left > x - w / 2 ? Align::left
+                                       : Align::center);
+    }
+}
+
+// Draws what the fullest GPU holds from 0 on, with the line that it may not pass.
+void draw_memory_scale(ReviewSheet& sheet, Rect in, Rect row, const Card& card) {
+    Canvas& c = sheet.canvas();
+    const Theme& t = sheet.theme();
+    const CardScale scale = scale_of_card(in, card);
+    draw_memory_bar(sheet.ink(), in, *card.memory, card.limit, scale.to);
+    if (card.then) {
+        const float x = scale.x(*card.then);
+        c.line({x, in.y - 2}, {x, in.bottom() + 3}, t.good, 2);
+        c.circle({x, in.bottom() + 3}, sheet.paper().body * 0.3f, t.good);
+    }
+    sheet.label(row, "0", sheet.faint());
+    const std::string limit = gib(card.limit);
+    TextStyle style = sheet.faint();
+    style.color = t.bad;
+    const float w = c.text_width(limit, style) + 4;
+    sheet.label({std::min(scale.x(card.limit) - w / 2, row.right() - w), row.y, w, row.h}, limit, style,
+                Align::center);
+}
+
+void draw_scale(ReviewSheet& sheet, Rect in, const Card& card) {
+    Canvas& c = sheet.canvas();
+    const Theme& t = sheet.theme();
+    const float body = sheet.paper().body, line = sheet.paper().line(), thick = body * 0.42f;
+    const Rect row = in.cut_bottom(line);
+    if (card.memory != nullptr) return draw_memory_scale(sheet, in.cut_bottom(body * 1.25f), row, card);
+    Rect track = in.cut_bottom(body);
+    const CardScale scale = scale_of_card(track, card);
+    const float y = track.center().y;
+    c.line({track.x, y}, {track.right(), y}, t.hairline, thick);
+    if (card.high > card.low) c.line({scale.x(card.low), y}, {scale.x(card.high), y}, t.secondary, thick);
+    draw_ticks(sheet, row, scale, card);
+    if (card.then) c.circle({scale.x(*card.then), y}, thick * 1.1f, t.good);
+    c.circle({scale.x(card.own), y}, thick * 1.1f, t.text);
+    if (card.measured) draw_measured_mark(sheet, in, scale.x(*card.measured), card.measured_words);
+}
 
 void draw_card(ReviewSheet& sheet, Rect box, const Card& card) {
     Canvas& c = sheet.canvas();
     const Theme& t = sheet.theme();
-    const float line = sheet.paper().line(), pad = sheet.paper().body * 0.7f;
+    const float line = sheet.paper().line(), pad = sheet.paper().body * 0.8f;
     c.frame(box, t.hairline, 1, 6);
     Rect in = box.inset(pad, pad * 0.6f);
     Rect head = in.cut_top(line);
     sheet.label(head.cut_left(c.text_width(card.label, sheet.faint()) + 6), card.label, sheet.faint());
-    sheet.label(head, card.head_right, {Face::regular, sheet.paper().small, t.secondary, 0}, Align::right);
+    sheet.label(head, card.head_right, sheet.faint(), Align::right);
     const TextStyle large{Face::semibold, sheet.paper().title * 1.25f, card.color, 0};
-    Rect value = in.cut_top(sheet.paper().title * 1.5f);
+    Rect value = in.cut_top(sheet.paper().title * 1.4f);
     sheet.label(value.cut_left(c.text_width(card.value, large) + 2), card.value, large);
     value.cut_left(sheet.paper().body * 0.4f);
     value.y += sheet.paper().title * 0.18f;
+    TextStyle then = sheet.strong();
+    then.color = t.good;
+    sheet.label(value.cut_right(c.text_width(card.then_words, then) + 2), card.then_words, then,
+                Align::right);
     sheet.label(value, card.unit, sheet.faint());
-    const Rect scale = in.cut_top(line * 0.9f);
-    const float y = scale.center().y, mark = sheet.paper().body * 0.28f;
-    const auto x_of = [&](double v) {
-        return scale.x
-               + static_cast<float>(std::clamp((v - card.from) / (card.to - card.from), 0.0, 1.0)) * scale.w;
-    };
-    c.line({scale.x, y}, {scale.right(), y}, t.hairline, mark);
-    if (card.high > card.low) c.line({x_of(card.low), y}, {x_of(card.high), y}, t.secondary, mark);
-    if (card.limit)
-        c.line({x_of(*card.limit), scale.y}, {x_of(*card.limit), scale.bottom()}, t.bad, 1.5f, Dash::dashed);
-    for (const Point& p : card.points) c.circle({x_of(p.at), y}, mark * 1.4f, p.color);
-    if (card.measured) {
-        const float x = x_of(*card.measured), top = y - mark * 3.2f;
-        c.polygon(std::array<Vec2, 3>{Vec2{x - mark, top}, Vec2{x + mark, top}, Vec2{x, top + mark * 1.7f}},
-                  t.text);
-    }
-    TextStyle foot = sheet.strong();
-    foot.color = t.good;
-    sheet.label(in, card.foot, foot);
-    sheet.label(in, card.foot_right, sheet.faint(), Align::right);
+    draw_scale(sheet, in, card);
+}
+
+// Returns the height of all cards.
+float cards_height(const ReviewSheet& sheet) {
+    const float body = sheet.paper().body, pad = body * 0.8f * 0.6f;
+    return 3 * sheet.paper().line() + sheet.paper().title * 1.4f + body * 1.15f + 2 * pad;
 }
 
 // Puts the time and the MFU of a run next to the estimates, where one is known.
@@ -74,31 +162,27 @@ void add_measured(const ReviewContent& content, Card& step, Card& rate) {
     const Step& s = *content.evaluations[0].step;
     if (const auto took_s = measured_step_s(content)) {
         step.measured = *took_s, rate.measured = s.mfu * s.time_s / *took_s;
-        step.from = std::min(step.from, 0.9 * *took_s), step.to = std::max(step.to, 1.1 * *took_s);
-        step.foot_right = "run: " + time_text(*took_s);
-        rate.foot_right = "run: " + percent(*rate.measured);
+        step.measured_words = "run: " + time_text(*took_s);
+        rate.measured_words = "run: " + percent(*rate.measured);
     } else if (content.measured) {
         rate.measured = content.measured->mfu;
-        rate.foot_right = "published run: " + percent(content.measured->mfu);
+        rate.measured_words = "published run: " + percent(content.measured->mfu);
     }
 }
 
 // Puts the figures of the proposed plan next to the open one's.
-void add_proposed(const ReviewContent& content, const SearchResult& proposed, Color color,
-                  std::array<Card, 3>& cards) {
-    constexpr std::size_t kShort = 14;
-    const std::string change = change_words(content.plans[0], proposed.choice);
-    const bool named = change.size() <= kShort && !content.measured && !content.request.run;
+void add_proposed(const ReviewContent& content, const SearchResult& proposed, std::array<Card, 3>& cards) {
+    constexpr std::size_t kShort = 10;
+    const std::string change = change_words(content.plans[0], proposed.choice),
+                      name = change.size() <= kShort ? change + ": " : "then ";
     const auto with = [&](Card& card, double value, const std::string& figure) {
-        card.points.push_back({value, color});
-        card.foot = (named ? "with " + change + ": " : "then ") + figure;
+        card.then = value;
+        card.then_words = name + figure;
     };
     auto& [memory, step, rate] = cards;
     with(memory, proposed.memory_bytes, gib(proposed.memory_bytes) + " GiB");
     with(step, proposed.step_s, time_text(proposed.step_s));
     with(rate, proposed.mfu, percent(proposed.mfu));
-    step.from = std::min(step.from, 0.9 * proposed.step_s);
-    step.to = std::max(step.to, 1.1 * proposed.step_s);
 }
 
 std::array<Card, 3> cards_of(const ReviewSheet& sheet, const ReviewContent& content,
@@ -108,49 +192,45 @@ std::array<Card, 3> cards_of(const ReviewSheet& sheet, const ReviewContent& cont
     const Step& s = *e.step;
     const StageMemory& full = e.memory.stage[static_cast<std::size_t>(e.memory.peak_stage)];
     const MemoryFit fit = fit_of_plan(e);
-    const double hbm = e.memory.hbm, peak = e.memory.peak();
     const Band time = band_of(s.time_s, s.error), mfu = band_of(s.mfu, s.error);
     Card memory{.label = "memory of the fullest GPU",
-                .value = gib(peak),
-                .unit = "of " + memory_text(hbm),
+                .value = gib(e.memory.peak()),
+                .unit = "of " + memory_text(e.memory.hbm),
                 .color = fit == MemoryFit::yes ? t.text : color_of(t, fit),
-                .to = 1.15 * std::max(hbm, full.most()),
+                .own = e.memory.peak(),
                 .low = full.least(),
                 .high = full.most(),
-                .points = {{peak, t.text}},
-                .limit = hbm};
+                .memory = &full,
+                .limit = e.memory.hbm};
     const std::string own = time_text(s.time_s);
     Card step{.label = "step",
+              .head_right = training_cost_words(content.first()),
               .value = own.substr(0, own.find(' ')),
               .unit =
                   own.substr(own.find(' ') + 1) + ", " + time_text(time.low) + " to " + time_text(time.high),
               .color = t.text,
-              .from = 0.6 * time.low,
-              .to = 1.25 * time.high,
+              .own = s.time_s,
               .low = time.low,
               .high = time.high,
-              .points = {{s.time_s, t.text}}};
+              .tick = [](double v) { return pentamesh::time_text(v); }};
     Card rate{.label = "MFU",
               .value = significant(100 * s.mfu),
               .unit = shows_causal_mfu(s) ? "%, causal " + percent(mfu_causal(s)) : "%",
               .color = t.text,
-              .to = std::min(1.0, 1.6 * mfu.high),
+              .own = s.mfu,
               .low = mfu.low,
               .high = mfu.high,
-              .points = {{s.mfu, t.text}}};
-    step.head_right = training_cost_words(content.first());
+              .tick = [](double v) { return percent_text(v); }};
     add_measured(content, step, rate);
     std::array<Card, 3> cards{std::move(memory), std::move(step), std::move(rate)};
-    if (proposed != nullptr) add_proposed(content, *proposed, t.good, cards);
+    if (proposed != nullptr) add_proposed(content, *proposed, cards);
     return cards;
 }
 
 void draw_cards(ReviewSheet& sheet, const ReviewContent& content, const SearchResult* proposed) {
-    const float line = sheet.paper().line(), apart = sheet.paper().body;
+    const float apart = sheet.paper().body;
     const std::array<Card, 3> cards = cards_of(sheet, content, proposed);
-    const bool feet = std::any_of(cards.begin(), cards.end(),
-                                  [](const Card& c) { return !c.foot.empty() || !c.foot_right.empty(); });
-    Rect row = sheet.take(line * (feet ? 3.5f : 2.4f) + sheet.paper().title * 1.5f);
+    Rect row = sheet.take(cards_height(sheet));
     const float w = (row.w - 2 * apart) / 3;
     static constexpr std::array<std::string_view, 3> kLeadTo{kMemoryPage, kTimePage, kFormulas};
     for (std::size_t i = 0; i < cards.size(); ++i) {

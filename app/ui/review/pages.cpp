@@ -19,6 +19,7 @@
 #include "core/step/constants.h"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -144,7 +145,7 @@ Table runs_of(const Table& runs, SourceList& sources) {
 }  // namespace
 
 void assumptions_page(ReviewSheet& sheet, const ReviewContent& content) {
-    const Reviewed of = content.first();
+    const Reviewed of = content.detail();
     const Evaluation& e = of.evaluation;
     const float behind = sheet.paper().line() * 4;
     SourceList sources;
@@ -394,9 +395,9 @@ bool join_alike(Table& t, std::size_t name) {
 }  // namespace
 
 void communication_page(ReviewSheet& sheet, const ReviewContent& content) {
-    const Reviewed of = content.first();
+    const Reviewed of = content.detail();
     const Evaluation& e = of.evaluation;
-    sheet.section("Communication: what the GPUs say to each other");
+    sheet.section("Communication: what the GPUs say to each other", 0.5f * sheet.whole());
     sheet.place(kCommunicationPage);
     if (!e.valid) return;
     if (e.comm.operations.empty()) {
@@ -445,7 +446,18 @@ void communication_page(ReviewSheet& sheet, const ReviewContent& content) {
     all.columns.erase(all.columns.begin() + 3, all.columns.begin() + 5);
     all.columns[0].title = "axis, link";
     const bool joined = join_alike(all, 1);
-    sheet.head("Every collective", (joined ? sheet.paper().line() : 0) + sheet.table_start(all));
+    if (content.brief() && all.rows.size() > kBriefRows + 1) {  // those that take longest, in their order
+        std::vector<double> times;
+        const std::size_t time = all.columns.size() - 2;
+        for (const Table::Row& row : all.rows) times.push_back(row[time].number());
+        std::ranges::nth_element(times, times.begin() + kBriefRows - 1, std::greater<>());
+        const double least = times[kBriefRows - 1];
+        const std::size_t before = all.rows.size();
+        std::erase_if(all.rows, [&](const Table::Row& row) { return row[time].number() < least; });
+        all.left_out += before - all.rows.size();
+    }
+    sheet.head(all.left_out > 0 ? "The collectives that take longest" : "Every collective",
+               (joined ? sheet.paper().line() : 0) + sheet.table_start(all));
     if (joined)
         sheet.words("A row with several names has the figures of each of them, not of all together.",
                     sheet.faint());
@@ -521,17 +533,18 @@ Table stages_of(const Memory& m) {
 }
 
 void memory_page(ReviewSheet& sheet, const ReviewContent& content) {
-    const Reviewed of = content.first();
-    sheet.section("Memory: what each GPU holds");
-    sheet.place(kMemoryPage);
+    const Reviewed of = content.detail();
     const Memory& m = of.evaluation.memory;
+    sheet.section("Memory: what each GPU holds", memory_height(sheet, m) + 3 * sheet.paper().line());
+    sheet.place(kMemoryPage);
     if (!of.evaluation.valid || m.stage.empty()) return;
     sheet.words(held_words(m), sheet.strong());
     sheet.gap(0.3f);
     const float bars = memory_height(sheet, m);
     draw_held(sheet, sheet.take_grown(bars, 1.4f * bars), of);
     sheet.gap();
-    const Table stages = stages_of(m);
+    Table stages = stages_of(m);
+    if (content.brief()) shorten(stages);
     const float line = sheet.paper().line();
     sheet.head("By stage and category", line + sheet.table_start(stages));
     sheet.words("In flight: micro-batches that are held at the peak. Free: with the usual buffers, and with "
@@ -539,6 +552,12 @@ void memory_page(ReviewSheet& sheet, const ReviewContent& content) {
                 sheet.faint());
     sheet.table(stages);
     draw_headroom(sheet, of);
+}
+
+void shorten(Table& table, std::size_t rows) {
+    if (table.rows.size() <= rows + 1) return;
+    table.left_out += table.rows.size() - rows;
+    table.rows.resize(rows);
 }
 
 namespace {
@@ -592,9 +611,9 @@ void draw_run(ReviewSheet& sheet, const runs::Measured& run) {
 }  // namespace
 
 void time_page(ReviewSheet& sheet, const ReviewContent& content) {
-    const Reviewed of = content.first();
+    const Reviewed of = content.detail();
     const Evaluation& e = of.evaluation;
-    sheet.section("Time: how long a step takes, and why");
+    sheet.section("Time: how long a step takes, and why", 0.5f * sheet.whole());
     sheet.place(kTimePage);
     if (!e.valid) return;
     if (!e.step) {
@@ -607,7 +626,7 @@ void time_page(ReviewSheet& sheet, const ReviewContent& content) {
     const float bars = std::min(sheet.whole(), chart_height(sheet.ink(), parts));
     draw_chart(sheet.ink(), sheet.take_grown(bars, 1.6f * bars), parts);
     sheet.gap(0.8f);
-    if (content.request.run) draw_run(sheet, *content.request.run);
+    if (content.request.run && content.shown == 0) draw_run(sheet, *content.request.run);
     const std::string bubble = bubble_words(e);
     const bool pipeline = !e.timeline.empty() && e.timeline.shape.devices > 1;
     // The figure stands below its heading, lower where it is then on this page, at most as high as a page.
@@ -631,12 +650,13 @@ void time_page(ReviewSheet& sheet, const ReviewContent& content) {
         sheet.head("What the training takes", sheet.table_start(cost));
         sheet.table(cost);
     }
-    if (!content.sensitivity) return;
+    const float rows = sheet.paper().line() * 14;
+    if (!content.sensitivity || (content.brief() && sheet.left() < rows + sheet.paper().head * 2)) return;
     sheet.head("What the step depends on", sheet.paper().line() * 14);
     draw_sensitivity(sheet, of, *content.sensitivity);
 }
 
-void draw_axes_grid(ReviewSheet& sheet, const Reviewed& of, const std::vector<GroupKind>& axes) {
+void draw_axes_grid(ReviewSheet& sheet, const Reviewed& of, const std::vector<GroupKind>& axes, float below) {
     const bool wide = sheet.paper().wide;
     const std::size_t most = sheet.paper().one_a_page ? 1 : wide || axes.size() == 3 ? 3 : 2;
     const std::size_t rows = (axes.size() + most - 1) / most;
@@ -652,7 +672,11 @@ void draw_axes_grid(ReviewSheet& sheet, const Reviewed& of, const std::vector<Gr
         // A slide's row of meshes is as high as the slide; on upright paper three of them share a page.
         const float least = words + line * 7;
         if (sheet.left() < least) sheet.need(sheet.whole());
-        const float fits = wide ? sheet.left() - line : std::min(sheet.left(), words + w * 0.8f),
+        const float free =
+            (sheet.left() - below) / static_cast<float>((axes.size() - next + columns - 1) / columns);
+        const float fits = wide && below > 0 ? std::max(least, free - 2 * line)
+                           : wide            ? sheet.left() - line
+                                             : std::min(sheet.left(), words + w * 0.8f),
                     high = std::max(fits, std::min(least, sheet.left()));
         const Rect row = sheet.take_grown(high, wide ? high : words + w * 1.5f);
         for (std::size_t i = 0; i < count; ++i) {
@@ -707,9 +731,11 @@ Table groups_and_failure(const Reviewed& of, const Failure& failure) {
 }  // namespace
 
 void placement_page(ReviewSheet& sheet, const ReviewContent& content) {
-    const Reviewed of = content.first();
-    sheet.section("Placement: who talks to whom, over which link");
+    const Reviewed of = content.detail();
+    const bool brief = content.brief();
+    sheet.section("Placement: who talks to whom, over which link", sheet.whole());
     if (!of.evaluation.valid) return;
+    if (brief) plan_lines(sheet, content);
     const std::vector<GroupKind> axes = axes_in_use(of.evaluation);
     if (axes.empty()) {
         sheet.words("One GPU does all: no axis cuts anything, nobody talks.");
@@ -721,10 +747,14 @@ void placement_page(ReviewSheet& sheet, const ReviewContent& content) {
                           + ". GPUs of one shade are one group of the axis, which talk to each other.",
                 sheet.faint());
     sheet.gap(0.3f);
-    draw_axes_grid(sheet, of, axes);
     const Failure failure = lose_node(of.plan, of.evaluation.mesh, 0);
     const Table groups = groups_and_failure(of, failure);
     const std::string words = failure.axes.empty() ? "" : failure_words(of, failure);
+    const float line = sheet.paper().line();
+    draw_axes_grid(sheet, of, axes,
+                   brief ? sheet.paper().head * 1.35f + sheet.words_height(words, sheet.width()) + 3 * line
+                               + sheet.table_in({0, 0, sheet.width(), 0}, groups, false)
+                         : 0);
     sheet.head("Groups by link, and the loss of a " + std::string(domain_name(of.plan.cluster)),
                sheet.words_height(words, sheet.width()) + sheet.paper().line() + sheet.table_start(groups));
     sheet.words(words);
@@ -738,7 +768,7 @@ void scale_page(ReviewSheet& sheet, const ReviewContent& content) {
     if (!content.scaling) return;
     const ScalePicture& picture = *content.scaling;
     const Scale& s = picture.scale;
-    const Plan& plan = content.plans[0];
+    const Plan& plan = content.plans[content.shown];
     const ScaleWords words = words_of(plan, s);
     sheet.words(words.verdict, sheet.strong());
     sheet.words(words.held, sheet.faint());

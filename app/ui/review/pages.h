@@ -8,6 +8,7 @@
 #include "core/decide/decision.h"
 #include "core/decide/scale.h"
 #include "core/decide/search.h"
+#include "core/decide/turns.h"
 #include "core/explain/verdict.h"
 #include "core/runs/measured.h"
 
@@ -43,13 +44,22 @@ struct ReviewContent {
     std::optional<ScalePicture> scaling{};   // present where its page is wanted
     std::optional<MendedPlan> mended{};      // of an impossible first plan
     std::optional<PlanDecision> decision{};  // of a single plan that has a step
-    // Tries one change each of the first plan. Precondition: it has a step.
+    std::size_t shown = 0;                   // the plan in detail: of several the one to take
+    std::vector<Turns> turns{};    // filled where their page is wanted and a decision stands on figures
+    std::optional<Turns> batch{};  // likewise
+    Candidates candidates{};       // likewise: among which plans it decides
+    // Tries one change each of the plan in detail. Precondition: it has a step.
     void try_changes();
+    void ask_turns();
     // Gives the first plan the words of the request, where it has any.
     void take_words() {
         if (request.words) plans[0].review = *request.words;
     }
     [[nodiscard]] Reviewed first() const { return {plans[0], evaluations[0], presets}; }
+    [[nodiscard]] bool brief() const { return request.brief(); }
+    [[nodiscard]] Reviewed detail() const { return of(shown); }
+    // Returns "plan B" of several.
+    [[nodiscard]] std::string detail_name() const;
     [[nodiscard]] Reviewed of(std::size_t i) const { return {plans[i], evaluations[i], presets}; }
     // Returns the index of the plan that the comparison calls A (0) or B (1).
     [[nodiscard]] std::size_t compared(std::size_t i) const { return request.second_is_a ? 1 - i : i; }
@@ -78,7 +88,9 @@ inline constexpr std::string_view kFormulas = "formulas", kRange = "range", kMem
 // Returns "B is 1.95 s faster: ...". Precondition: the content has a comparison.
 [[nodiscard]] std::string comparison_verdict(const ReviewContent& content);
 // Draws axes side by side, in rows of as many as can be read: words, and the mesh.
-void draw_axes_grid(ReviewSheet& sheet, const Reviewed& of, const std::vector<GroupKind>& axes);
+// On a slide they leave `below` of the page free, where they can.
+void draw_axes_grid(ReviewSheet& sheet, const Reviewed& of, const std::vector<GroupKind>& axes,
+                    float below = 0);
 // Returns "Ada, 3 May 2026".
 [[nodiscard]] std::string by_and_when(const ReviewRequest& request);
 // Returns "Warning: ... Change: tp = 8."
@@ -108,6 +120,15 @@ void communication_page(ReviewSheet& sheet, const ReviewContent& content);
 void assumptions_page(ReviewSheet& sheet, const ReviewContent& content);
 void comparison_page(ReviewSheet& sheet, const ReviewContent& content);
 void scale_page(ReviewSheet& sheet, const ReviewContent& content);
+void tried_page(ReviewSheet& sheet, const ReviewContent& content);
+void risk_page(ReviewSheet& sheet, const ReviewContent& content);
+// Writes what the plan in detail is: its title, what it was asked for, its notes.
+void plan_lines(ReviewSheet& sheet, const ReviewContent& content);
+// Lists problems and advice of the plan in detail, where it has any.
+void problems_and_advice(ReviewSheet& sheet, const Evaluation& e);
+// Keeps so many rows of a table of a brief review, and says how many are left out.
+inline constexpr std::size_t kBriefRows = 12;
+void shorten(Table& table, std::size_t rows = kBriefRows);
 // Draws the upper part of a page that decides between two plans: the verdict, the way from A to B, both
 // strips with the memory of each. Precondition: the content has a comparison of two plans, both with a step.
 void pair_page(ReviewSheet& sheet, const ReviewContent& content);
@@ -163,6 +184,8 @@ struct CostWords {
 [[nodiscard]] bool is_refuted(const ReviewContent& content);
 // Returns the author's decision, else the program's.
 [[nodiscard]] std::string decision_of(const ReviewContent& content, const SearchResult* proposed);
+// Returns the program's own.
+[[nodiscard]] std::string decision_by_figures(const ReviewContent& content, const SearchResult* proposed);
 [[nodiscard]] std::string reason_of(const ReviewContent& content, const SearchResult* proposed);
 // Returns which of the plans the program would take, where it has a reason: the only one that fits, or the
 // one that is at least 1 % faster. Plans of different models have none.

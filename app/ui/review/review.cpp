@@ -11,6 +11,7 @@
 #include "core/base/files.h"
 #include "core/base/number.h"
 #include "core/decide/search.h"
+#include "core/decide/why_not.h"
 #include "core/explain/verdict.h"
 #include "core/io/plan_json.h"
 #include "core/io/presets.h"
@@ -31,7 +32,8 @@ namespace pentamesh::ui {
 namespace {
 
 constexpr std::array<std::string_view, kReviewPageCount> kPageNames{
-    "summary", "placement", "memory", "time", "communication", "assumptions", "comparison", "scale"};
+    "summary",     "placement",  "memory", "time",  "communication",
+    "assumptions", "comparison", "scale",  "tried", "risk"};
 constexpr std::size_t kNearestRuns = 6, kChecksumDigits = 12;
 
 bool wants(const ReviewContent& c, ReviewPage page) {
@@ -42,7 +44,16 @@ bool wants(const ReviewContent& c, ReviewPage page) {
 
 // An impossible plan has no figures: its pages have the request and the errors.
 std::vector<ReviewPage> review_pages_of(const ReviewRequest& request, bool two, bool valid) {
-    if (!request.pages.empty()) {
+    if (request.brief()) {
+        std::vector<ReviewPage> out{ReviewPage::summary};
+        if (two) out.insert(out.begin(), ReviewPage::comparison);
+        if (valid)
+            for (const ReviewPage p : {ReviewPage::placement, ReviewPage::memory, ReviewPage::time,
+                                       ReviewPage::communication, ReviewPage::tried, ReviewPage::risk})
+                out.push_back(p);
+        return out;
+    }
+    if (!request.all()) {
         if (!two
             && std::find(request.pages.begin(), request.pages.end(), ReviewPage::comparison)
                    != request.pages.end())
@@ -53,8 +64,10 @@ std::vector<ReviewPage> review_pages_of(const ReviewRequest& request, bool two, 
     for (int i = 0; i < kReviewPageCount; ++i) {
         const auto page = static_cast<ReviewPage>(i);
         const bool figures = page != ReviewPage::summary && page != ReviewPage::comparison;
-        if (page == ReviewPage::assumptions && valid) out.push_back(ReviewPage::scale);  // they come last
-        const bool placed = page == ReviewPage::comparison || page == ReviewPage::scale;
+        if (page == ReviewPage::assumptions && valid)  // they come last
+            for (const ReviewPage p : {ReviewPage::risk, ReviewPage::scale}) out.push_back(p);
+        // What was tried stands in the summary.
+        const bool placed = page == ReviewPage::comparison || page >= ReviewPage::scale;
         if ((valid || !figures) && !placed) out.push_back(page);
     }
     if (two) out.insert(out.begin(), ReviewPage::comparison);  // it decides, and comes before the evidence
@@ -66,23 +79,28 @@ ReviewContent review_content_of(const Presets& presets, std::span<const Plan> pl
     ReviewContent c{{plans.begin(), plans.end()}, {}, presets, request, {}, {}, {}, 0, {}};
     c.take_words();
     for (const Plan& p : plans) c.evaluations.push_back(assess(p));
-    const Evaluation& e = c.evaluations[0];
+    if (plans.size() > 1 && !is_refuted(c)) c.shown = better_of(c).value_or(0);
+    const Evaluation& e = c.evaluations[c.shown];
+    const Plan& plan = plans[c.shown];
     c.pages = review_pages_of(request, plans.size() > 1, e.valid);
-    if (e.step && wants(c, ReviewPage::time)) c.sensitivity = sensitivity_of(plans[0], presets);
+    if (e.step && wants(c, ReviewPage::time)) c.sensitivity = sensitivity_of(plan, presets);
     if (e.step && (wants(c, ReviewPage::assumptions) || wants(c, ReviewPage::summary))) {
         try {
             NearestRuns runs(load_published_runs(presets));
             c.runs = runs.runs().size();
-            c.measured = measured_mfu(plans[0], *e.step, runs.runs());
-            if (wants(c, ReviewPage::assumptions))
-                c.near_runs = near_runs_table(runs, plans[0], kNearestRuns);
+            if (const Evaluation& own = c.evaluations[0]; own.step)
+                c.measured = measured_mfu(plans[0], *own.step, runs.runs());
+            if (wants(c, ReviewPage::assumptions)) c.near_runs = near_runs_table(runs, plan, kNearestRuns);
         } catch (const std::exception&) {  // a list that cannot be read is left out
         }
     }
-    if (e.step && wants(c, ReviewPage::scale)) c.scaling = scale_picture_of(plans[0], {});
-    if (e.step && wants(c, ReviewPage::summary)) c.try_changes();
-    if (e.step && plans.size() == 1) c.decision = decide(plans[0], e);
-    if (!e.valid) c.mended = mended_plan(plans[0]);
+    if (e.step && wants(c, ReviewPage::scale)) c.scaling = scale_picture_of(plan, {});
+    if (e.step
+        && (wants(c, ReviewPage::summary) || wants(c, ReviewPage::tried) || wants(c, ReviewPage::risk)))
+        c.try_changes();
+    if (e.step && plans.size() == 1) c.decision = decide(plan, e);
+    if (e.step && wants(c, ReviewPage::risk)) c.ask_turns();
+    if (!c.evaluations[0].valid) c.mended = mended_plan(plans[0]);
     if (plans.size() > 1 && (wants(c, ReviewPage::comparison) || wants(c, ReviewPage::summary))) {
         if (request.second_is_a)
             c.comparison =
@@ -95,7 +113,8 @@ ReviewContent review_content_of(const Presets& presets, std::span<const Plan> pl
 
 void draw_review_page(ReviewSheet& sheet, const ReviewContent& content, ReviewPage page) {
     static constexpr std::array kDraw{summary_page,       placement_page,   memory_page,     time_page,
-                                      communication_page, assumptions_page, comparison_page, scale_page};
+                                      communication_page, assumptions_page, comparison_page, scale_page,
+                                      tried_page,         risk_page};
     static_assert(kDraw.size() == kReviewPageCount);
     kDraw[static_cast<std::size_t>(page)](sheet, content);
 }
@@ -105,6 +124,13 @@ std::string review_banner(const Evaluation& e) {
 }
 
 namespace {
+
+// Returns what stands below the headings: the plan that is shown in detail.
+std::string page_title(const ReviewContent& content, const ReviewRequest& request) {
+    if (!request.title.empty()) return request.title;
+    const std::string title = title_of(content.plans[content.shown]);
+    return content.plans.size() < 2 ? title : plan_letter(content.compared(content.shown)) + ": " + title;
+}
 
 void draw_pages(ReviewSheet& sheet, const ReviewContent& content) {
     for (const ReviewPage p : content.pages) draw_review_page(sheet, content, p);
@@ -117,6 +143,7 @@ struct Printer {
     std::shared_ptr<const TypeFaces> faces;
     std::vector<std::string> embedded{};  // the plans' texts
     std::string title{}, foot{}, banner{};
+    std::string under{};  // below the headings of pages
     int pages = 0;
     int cut = 0;                     // texts that did not fit
     std::vector<SheetMark> marks{};  // of all pages
@@ -136,7 +163,7 @@ struct Printer {
         return {{std::move(turn), pages, std::move(mark), std::move(piece), &spare},
                 paper,
                 theme_of(content.request.theme),
-                title,
+                under,
                 foot,
                 banner};
     }
@@ -338,7 +365,8 @@ Printer printer_of(const Presets& presets, std::span<const Plan> plans, const Re
     p.title = request.title.empty() ? title_of(plans[0]) : request.title;
     p.foot = std::string(name_and_version()) + "   ·   sha256 of the " + (plans.size() > 1 ? "plans" : "plan")
              + sums + (request.date.empty() ? "" : "   ·   " + request.date);
-    p.banner = review_banner(p.content.evaluations[0]);
+    p.under = page_title(p.content, request);
+    p.banner = review_banner(p.content.detail().evaluation);
     p.count_pages();
     return p;
 }
@@ -347,6 +375,8 @@ Printer printer_of(const Presets& presets, std::span<const Plan> plans, const Re
 
 Paper ReviewRequest::page() const {
     Paper out = size ? slide_of(*size) : paper_of(paper);
+    if (out.wide && !one_a_page) out = for_reading(out);
+    out.flows = brief();
     out.one_a_page = one_a_page;
     return out;
 }
@@ -366,9 +396,11 @@ std::vector<ReviewPage> review_pages_named(std::string_view list) {
             all += (i == 0 ? "" : ", ") + std::to_string(i + 1) + " "
                    + std::string(kPageNames[static_cast<std::size_t>(i)]);
         throw Error(ErrorKind::usage, "", "",
-                    "there is no page \"" + std::string(word) + "\" in a review; there are " + all);
+                    "there is no page \"" + std::string(word) + "\" in a review; there are " + all
+                        + ", and all");
     };
     std::vector<ReviewPage> out;
+    if (list == "all") list = "1-10";
     for (std::string_view rest = list; !rest.empty();) {
         const std::string_view item = rest.substr(0, rest.find(','));
         rest.remove_prefix(std::min(rest.size(), item.size() + 1));
@@ -452,7 +484,7 @@ std::string make_review_picture(const Presets& presets, const Plan& plan, const 
     constexpr float kMostHeight = 20000;
     while (as_high && p.pages > 1 && asked.size->y < kMostHeight) {
         asked.size->y = std::min(kMostHeight, std::round(asked.size->y * 1.08f));
-        p.paper = slide_of(*asked.size);
+        p.paper = asked.page();
         p.count_pages();
     }
     PageSpec of = p.spec(ending == "svg"   ? request.outlines ? PageFormat::svg_outlines : PageFormat::svg
@@ -481,19 +513,19 @@ struct Small {
 
 ReviewSheet sheet_of(const Small& small, const ReviewContent& content, const ReviewRequest& request,
                      SheetTarget target) {
-    const std::string title = request.title.empty() ? title_of(content.plans[0]) : request.title;
     return {std::move(target),
             small.paper,
             theme_of(request.theme),
-            title,
+            page_title(content, request),
             std::string(name_and_version()),
-            review_banner(content.evaluations[0])};
+            review_banner(content.detail().evaluation)};
 }
 
 }  // namespace
 
 ReviewPages::ReviewPages(const Presets& presets, std::vector<Plan> plans) {
-    ReviewRequest all;
+    ReviewRequest all;  // each page that may be asked for is worked out
+    all.pages = review_pages_named("1-10");
     all.second_is_a = true;
     content_ = std::make_unique<ReviewContent>(review_content_of(presets, plans, all));
 }
@@ -503,7 +535,7 @@ ReviewPages::~ReviewPages() = default;
 // Lays all pages out without drawing them.
 void ReviewPages::count(const ReviewRequest& request) {
     ReviewContent& c = *content_;
-    c.pages = review_pages_of(request, c.plans.size() > 1, c.evaluations[0].valid);
+    c.pages = review_pages_of(request, c.plans.size() > 1, c.detail().evaluation.valid);
     c.request = request;
     c.request.second_is_a = true;
     c.take_words();
@@ -709,15 +741,14 @@ class MarkdownText {
 // Returns what was tried, with what each takes.
 Table tried_table(const ReviewContent& content) {
     Table t;
-    t.columns = {{"change"}, {"step", Shown::seconds}, {"fullest GPU", Shown::memory}, {"it"}};
-    const Evaluation& e = content.evaluations[0];
+    t.columns = {{"change"}, {"step", Shown::seconds}, {"fullest GPU", Shown::memory}, {"why not"}};
+    const Reviewed of = content.detail();
+    const Evaluation& e = of.evaluation;
     t.rows.push_back({"this plan", e.step->time_s, e.memory.peak(), std::string(name_of(fit_of_plan(e)))});
-    for (const SearchResult& r : content.tried)
-        t.rows.push_back(
-            {change_words(content.plans[0], r.choice), r.step_s, r.memory_bytes, name_of(MemoryFit::yes)});
-    for (const SearchResult& r : content.unfit)
-        t.rows.push_back(
-            {change_words(content.plans[0], r.choice), r.step_s, r.memory_bytes, name_of(MemoryFit::no)});
+    for (const auto* list : {&content.tried, &content.unfit})
+        for (const SearchResult& r : *list)
+            t.rows.push_back({change_words(of.plan, r.choice), r.step_s, r.memory_bytes,
+                              why_not(e, content.decision, r).sentence});
     return t;
 }
 
@@ -783,7 +814,7 @@ std::vector<std::string> problem_lines(const Evaluation& e) {
 }
 
 void write_evidence(MarkdownText& out, const ReviewContent& content) {
-    const Reviewed of = content.first();
+    const Reviewed of = content.detail();
     const Evaluation& e = of.evaluation;
     const auto figure = [&](ReportFigure which) {
         return report_figure(of.presets, of.plan, e, which, out.fonts());
@@ -798,7 +829,7 @@ void write_evidence(MarkdownText& out, const ReviewContent& content) {
             out.table(cost);
         }
     }
-    if (content.request.run) {
+    if (content.request.run && content.shown == 0) {
         out.head("What was measured");
         out.words(typeset(content.request.run->summary));
         out.table(columns_of(measured_parts_table(*content.request.run),
@@ -848,7 +879,7 @@ std::vector<ReviewFile> markdown_review(const ReviewContent& content, const std:
         out.head("Notes of the plan");
         out.words(of.plan.notes);
     }
-    if (e.step) write_evidence(out, content);
+    if (content.detail().evaluation.step) write_evidence(out, content);
     return out.finish(foot, plans);
 }
 

@@ -36,11 +36,14 @@ enum class ReviewPage : std::uint8_t {
     communication,
     assumptions,
     comparison,  // with a second plan
-    scale
+    scale,
+    tried,  // what else was tried, and why not
+    risk    // what would turn the decision
 };
-inline constexpr int kReviewPageCount = 8;
+inline constexpr int kReviewPageCount = 10;
 [[nodiscard]] std::string_view name_of(ReviewPage page);  // "summary"
-// Reads "1,3-5" or "summary,memory-communication": in this order, each once. Throws Error of kind usage.
+// Reads "1,3-5" or "summary,memory-communication": in this order, each once; "all" is each page there is.
+// Throws Error of kind usage.
 [[nodiscard]] std::vector<ReviewPage> review_pages_named(std::string_view list);
 
 enum class ReviewForm : std::uint8_t { pdf, html, markdown, folder };
@@ -51,7 +54,7 @@ struct ReviewRequest {
     PaperKind paper = PaperKind::slide;
     std::optional<Vec2> size{};  // of a slide of another size
     ThemeId theme = ThemeId::light;
-    std::vector<ReviewPage> pages{};              // empty: all that the plans have
+    std::vector<ReviewPage> pages{};              // empty: those that decide, brief; kReviewPageCount: all
     std::string title{}, author{}, date{};        // empty: the plan's own title, none, none
     std::optional<AuthorWords> words{};           // in the place of those of the first plan
     std::shared_ptr<const runs::Measured> run{};  // of the first plan, measured; null: none
@@ -61,6 +64,8 @@ struct ReviewRequest {
     bool one_a_page = false;                    // each figure and table has a page of its own
     std::string files_folder = "review_files";  // Markdown: of its pictures, next to it
     std::vector<TextRun>* text_runs = nullptr;  // gets all text of the pages, in drawing order
+    [[nodiscard]] bool brief() const { return pages.empty(); }
+    [[nodiscard]] bool all() const { return pages.size() == kReviewPageCount; }
     [[nodiscard]] Paper page() const;
 };
 

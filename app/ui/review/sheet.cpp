@@ -54,6 +54,12 @@ Paper slide_of(Vec2 size) {
     return p;
 }
 
+Paper for_reading(Paper slide) {
+    const float k = slide.size.x / 1280;
+    slide.title = 26 * k, slide.head = 17 * k, slide.body = slide.small = 14.4f * k;
+    return slide;
+}
+
 ReviewSheet::ReviewSheet(SheetTarget target, const Paper& paper, const Theme& theme, std::string plan_title,
                          std::string foot, std::string banner)
     : target_(std::move(target)), paper_(paper), theme_(theme), plan_title_(std::move(plan_title)),
@@ -83,12 +89,12 @@ void ReviewSheet::begin(std::string section, std::string under) {
 }
 
 void ReviewSheet::section(std::string name, float behind) {
-    constexpr float kLeastShare = 0.3f;  // of a page
+    const float least = paper_.wide ? 0.5f : 0.3f;  // of a page
     if (columns_ > 1) columns(1);
     const TextStyle style{Face::semibold, paper_.title * 0.9f, theme_.text, 0};
     const float line = style.size * 1.3f, above = paper_.line() * 1.2f;
-    const bool joins = !paper_.wide && !paper_.one_a_page && page_ > 0
-                       && room_.h >= std::max(above + line + behind, kLeastShare * whole_);
+    const bool joins = (!paper_.wide || paper_.flows) && !paper_.one_a_page && page_ > 0
+                       && room_.h >= std::max(above + line + behind, least * whole_);
     if (!joins) return begin(std::move(name));
     section_ = std::move(name);
     under_.clear();

@@ -25,14 +25,18 @@ struct Paper {
     Vec2 size{};
     float margin = 40;
     bool wide = false;        // a slide: a row of figures is as high as the page
+    bool flows = false;       // of a slide: a part begins on a page that is less than half full
     bool one_a_page = false;  // each heading begins a page: one figure or table on each, as large as it goes
     float title = 28, head = 21, body = 18.67f, small = 18.67f;  // sizes of type
     [[nodiscard]] float line() const { return body * 1.3f; }
 };
-// Returns a slide of 13.33 x 7.5 inches with type of at least 14 pt; or A4 or Letter upright, for reading.
+// Returns a slide of 13.33 x 7.5 inches with type of at least 14 pt, for a talk; or A4 or Letter upright, for
+// reading.
 [[nodiscard]] Paper paper_of(PaperKind kind);
 // Returns a slide of another size, with type in proportion to its width.
 [[nodiscard]] Paper slide_of(Vec2 size);
+// Returns a slide with type for a reader, or for a wall of which it is all: 2 % of its height.
+[[nodiscard]] Paper for_reading(Paper slide);
 
 // Fills pages from the top: headings, sentences, figures, and tables that continue on the next page.
 

@@ -359,7 +359,9 @@ std::string pages_note() {
         out += (i > 0 ? ", " : "") + std::to_string(i + 1) + " "
                + (page == ReviewPage::comparison ? "the " + name + " with A" : name);
     }
-    return out + ". Empty: all. The plans are inside the file, which opens here again.";
+    return out
+           + ". Empty: those that decide, in brief; all: everything. The plans are inside the file, which "
+             "opens here again.";
 }
 
 }  // namespace
@@ -449,8 +451,8 @@ bool Dialogs::draw_review_form(Ui& ui, Rect& room) {
     const int dark = ui.segments("review.theme", line, kThemes, r.theme == ThemeId::dark ? 1 : 0);
     r.theme = dark == 1 ? ThemeId::dark : ThemeId::light;
     bool changed = false;
-    bool entered =
-        ui.text_field("review.pages", row("Pages"), review_.pages, "all, or 1,3-5", dialog_.fresh, &changed);
+    bool entered = ui.text_field("review.pages", row("Pages"), review_.pages, "in brief; all, or 1,3-5",
+                                 dialog_.fresh, &changed);
     entered =
         ui.text_field("review.title", row("Title"), r.title, title_of(window_.document.plan())) || entered;
     entered = ui.text_field("review.author", row("Author"), r.author, "") || entered;
@@ -552,7 +554,7 @@ void Dialogs::ask_review_file() {
         review_.request.pages = review_pages_named(review_.pages);
         review_.request.second_is_a = true;
         for (const ReviewPage p : review_.request.pages)
-            if (p == ReviewPage::comparison && review_second() == nullptr)
+            if (!review_.request.all() && p == ReviewPage::comparison && review_second() == nullptr)
                 throw Error(ErrorKind::usage, "", "",
                             "page 7 compares two plans: choose above what this one is compared with");
         if (review_.words != window_.document.plan().review) {

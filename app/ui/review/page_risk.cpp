@@ -1,0 +1,305 @@
+// A reviewer's checklist: the assumptions that would turn the decision, each with the value at which it does,
+// and those that do not, with what was searched.
+#include "app/tables/decide_tables.h"
+#include "app/tables/plan_tables.h"
+#include "app/ui/kit/format.h"
+#include "app/ui/panels/inspector.h"
+#include "app/ui/review/pages.h"
+#include "core/base/text.h"
+#include "core/decide/compare.h"
+#include "core/decide/search.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pentamesh::ui {
+
+namespace {
+
+constexpr std::size_t kMostFit = 6, kMostUnfit = 3;  // of the layouts that were tried
+
+Candidates candidates_of(const ReviewContent& content) {
+    Candidates out;
+    if (content.plans.size() > 1) {
+        const bool one_model = std::ranges::all_of(
+            content.plans, [&](const Plan& p) { return p.model == content.plans[0].model; });
+        if (one_model) out.plans = content.plans, out.taken = better_of(content);
+        return out;
+    }
+    if (!content.decision) return out;
+    const PlanDecision& d = *content.decision;
+    out.plans.push_back(content.plans[0]);
+    if (d.proposal) out.plans.push_back(d.proposal->plan);
+    const auto add = [&](const std::vector<SearchResult>& list, std::size_t most) {
+        for (std::size_t i = 0; i < std::min(most, list.size()); ++i)
+            if (!d.proposal || !changed_choices(list[i].plan, d.proposal->choice).empty())
+                out.plans.push_back(list[i].plan);
+    };
+    add(content.tried, kMostFit);
+    add(content.unfit, kMostUnfit);
+    if (d.ruling != Ruling::hopeless) out.taken = d.proposal ? 1 : 0;
+    out.for_memory = d.ground == Ground::leaner;
+    return out;
+}
+
+std::string candidate_name(const ReviewContent& content, std::size_t i) {
+    if (content.plans.size() > 1) return "plan " + plan_letter(content.compared(i));
+    return i == 0 ? "this plan" : change_words(content.plans[0], choice_of(content.candidates.plans[i]));
+}
+
+// A line of the checklist. Places on the scale are in powers of two from the present value.
+struct RiskRow {
+    std::string name{}, now{}, at{}, by{}, then{};
+    double low = 0, high = 0, turn = 0;
+    [[nodiscard]] double far() const { return std::abs(turn); }
+};
+
+struct Unturned {
+    std::string name, now, searched;
+};
+
+struct Checklist {
+    std::vector<RiskRow> rows;
+    std::vector<Unturned> rest;
+};
+
+std::string then_words(const ReviewContent& content, const TurnPoint& p) {
+    const Candidates& c = content.candidates;
+    const std::string by = candidate_name(content, p.by);
+    switch (p.kind) {
+    case TurnKind::fits_no_more:
+        return candidate_name(content, *c.taken) + " does not fit"
+               + (p.by == *c.taken ? "" : "; " + by + " does");
+    case TurnKind::is_slower: return by + " is 1 % faster, and fits";
+    case TurnKind::frees_too_little:
+        return "it frees less than " + percent_text(kMuchMemory) + " of a GPU's memory";
+    case TurnKind::fits_after_all: return by + " fits";
+    }
+    return {};
+}
+
+// Adds what an assumption turns, or that it turns nothing between two values.
+void add_turns(const ReviewContent& content, const Turns& t, const std::function<std::string(double)>& write,
+               Checklist& out) {
+    const double now = t.constant.value;
+    for (const std::optional<TurnPoint>& p : {t.below, t.above})
+        if (p)
+            out.rows.push_back({.name = t.constant.name,
+                                .now = write(now),
+                                .at = write(p->at),
+                                .by = (p->at < now ? "−" : "+") + percent(std::abs(p->at / now - 1)),
+                                .then = then_words(content, *p),
+                                .low = std::log2(t.least / now),
+                                .high = std::log2(t.most / now),
+                                .turn = std::log2(p->at / now)});
+    if (!t.any())
+        out.rest.push_back({t.constant.name, write(now),
+                            t.least < t.most ? "no value between " + write(t.least) + " and " + write(t.most)
+                                             : "no other value was tried"});
+}
+
+// Holds a figure that is measured, not assumed: the decision follows from it in closed form.
+Turns measured_turn(std::string name, double now, double least, double most, double at, TurnKind kind,
+                    std::size_t by) {
+    Turns out;
+    out.constant.name = std::move(name);
+    out.constant.value = now;
+    out.least = least, out.most = most;
+    if (at >= least && at <= most) (at < now ? out.below : out.above) = TurnPoint{at, kind, by};
+    return out;
+}
+
+// Asks what the step of the plan that is taken may come to, if the estimates of the others hold.
+void add_step(const ReviewContent& content, Checklist& out) {
+    const Candidates& c = content.candidates;
+    const Evaluation taken = evaluate(c.plans[*c.taken]);
+    if (!taken.step) return;
+    double rate = 0;
+    std::size_t by = *c.taken;
+    for (std::size_t i = 0; i < c.plans.size(); ++i) {
+        if (i == *c.taken || (c.for_memory && i != 0)) continue;
+        const Evaluation e = evaluate(c.plans[i]);
+        if (!e.step || !fits(fit_of_plan(e)) || tokens_per_gpu_s(e) <= rate) continue;
+        rate = tokens_per_gpu_s(e), by = i;
+    }
+    const Band range = band_of(taken.step->time_s, taken.step->error_90);
+    // It is then slower by kWorthIt than the fastest of the others.
+    const double at = rate > 0 ? taken.step->time_s * tokens_per_gpu_s(taken) / (rate * (1 - kWorthIt)) : 0;
+    const std::string name =
+        "a step of " + candidate_name(content, *c.taken) + ", if the others take what is estimated";
+    add_turns(
+        content, measured_turn(name, taken.step->time_s, range.low, range.high, at, TurnKind::is_slower, by),
+        [](double v) { return time_text(v); }, out);
+}
+
+// Asks what the framework's buffers may come to, up to the largest that were measured.
+void add_buffers(const ReviewContent& content, Checklist& out) {
+    const Candidates& c = content.candidates;
+    const Evaluation e = evaluate(c.plans[*c.taken]);
+    if (!e.step) return;
+    const StageMemory& full = e.memory.stage[static_cast<std::size_t>(e.memory.peak_stage)];
+    const double now = bytes_of(full, MemoryCategory::buffers), rest = full.total() - now;
+    if (now <= 0) return;
+    add_turns(
+        content,
+        measured_turn("the framework's buffers on the fullest GPU", now, full.least() - rest,
+                      full.most() - rest, e.memory.hbm - rest, TurnKind::fits_no_more, *c.taken),
+        [](double v) { return memory_text(v); }, out);
+}
+
+Checklist checklist_of(const ReviewContent& content) {
+    Checklist out;
+    if (content.candidates.taken) {
+        add_buffers(content, out);
+        add_step(content, out);
+    }
+    if (content.batch)
+        add_turns(
+            content, *content.batch, [](double v) { return thousands(static_cast<std::int64_t>(v)); }, out);
+    for (const Turns& t : content.turns)
+        add_turns(
+            content, t, [&t](double v) { return constant_text(t.constant.unit, v); }, out);
+    std::ranges::stable_sort(out.rows, {}, [](const RiskRow& r) { return r.far(); });
+    return out;
+}
+
+RowChart checklist_chart(const Ink& ink, float width, const std::vector<RiskRow>& rows) {
+    const float body = ink.plain.size, gap = body * 0.8f;
+    Canvas* c = &ink.canvas;
+    const Theme* t = &ink.theme;
+    double low = -1, high = 1;
+    for (const RiskRow& r : rows) low = std::min(low, r.low), high = std::max(high, r.high);
+    RowChart out{.columns = {{.width = body},
+                             {.head = "assumption", .most = 0.28f, .gap = gap * 0.6f},
+                             {.head = "in the plan", .align = Align::right, .gap = gap},
+                             {.head = "holds up to", .align = Align::right, .gap = gap},
+                             {.align = Align::right, .gap = gap * 0.6f},
+                             {.head = "half, as it is, twice",
+                              .align = Align::center,
+                              .share = 1,
+                              .gap = gap,
+                              .low = low,
+                              .high = high,
+                              .bar = 0.5f,
+                              .rules = {{0, ink.theme.text, 1.5f}}},
+                             {.head = "beyond it", .width = 0.27f * width, .gap = gap}},
+                 .measured = ink.strong};
+    for (const RiskRow& r : rows) {
+        RowChart::Row row{.cells = {{},
+                                    {.words = r.name, .wraps = true},
+                                    {r.now},
+                                    {.words = r.at, .style = ink.strong},
+                                    {r.by},
+                                    {},
+                                    {.words = r.then, .wraps = true}},
+                          .style = ink.plain};
+        row.cells[0].marks = {
+            {0, 1, [c, t, body](Rect box) {
+                 const float side = body * 0.7f;
+                 c->frame({box.x, box.center().y - side / 2, side, side}, t->secondary, 1.2f, 2);
+             }}};
+        const double beyond = r.turn < 0 ? r.low : r.high;
+        row.cells[5].marks = {
+            {r.low, r.high, [c, t](Rect bar) { c->rect(bar, mix(t->panel, t->good, 0.35f)); }},
+            {std::min(r.turn, beyond), std::max(r.turn, beyond), [c, t](Rect bar) {
+                 c->pattern(bar, Pattern::hatched, t->bad, t->panel);
+                 c->frame(bar, t->bad, 1, 0);
+             }}};
+        out.rows.push_back(std::move(row));
+    }
+    out.columns[0].low = 0, out.columns[0].high = 1;
+    return out;
+}
+
+void draw_checklist(ReviewSheet& sheet, const std::vector<RiskRow>& rows) {
+    const Ink ink = sheet.ink();
+    RowChart chart = checklist_chart(ink, sheet.width(), rows);
+    const PlacedChart at = place_chart(ink, {0, 0, sheet.width(), 0}, chart);
+    PlacedChart on_page = at;
+    const Rect head = sheet.take(ink.line * 1.2f);
+    for (Rect& column : on_page.column) column.x += head.x;
+    draw_chart_head(ink, on_page, head, chart);
+    for (std::size_t i = 0; i < chart.rows.size(); ++i) {
+        const Rect row = sheet.take(chart_row_height(ink, at, chart.rows[i]) + ink.line * 0.25f);
+        draw_chart_row(ink, on_page, row, chart, i);
+    }
+    sheet.gap();
+}
+
+// Lists what turns nothing in two halves of the page, one beside the other.
+void draw_unturned(ReviewSheet& sheet, const std::vector<Unturned>& rest) {
+    if (rest.empty()) return;
+    const float apart = sheet.paper().body * 2, half = (sheet.width() - apart) / 2,
+                line = sheet.paper().line();
+    const std::size_t first = sheet.paper().wide ? (rest.size() + 1) / 2 : rest.size();
+    std::array<Table, 2> halves;
+    for (Table& t : halves) t.columns = {{"assumption"}, {"in the plan"}, {"turns it"}};
+    for (std::size_t i = 0; i < rest.size(); ++i)
+        halves[i < first ? 0 : 1].rows.push_back({rest[i].name, rest[i].now, rest[i].searched});
+    if (halves[1].rows.empty()) {
+        sheet.head("What does not turn it", line + sheet.table_start(halves[0]));
+        sheet.table(halves[0]);
+        return;
+    }
+    const float high = std::max(sheet.table_in({0, 0, half, 0}, halves[0], false),
+                                sheet.table_in({0, 0, half, 0}, halves[1], false));
+    sheet.head("What does not turn it", std::min(high, sheet.whole() * 0.8f));
+    Rect row = sheet.take(std::min(high, sheet.whole()));
+    sheet.table_in(row.cut_left(half), halves[0]);
+    row.cut_left(apart);
+    sheet.table_in(row, halves[1]);
+    sheet.gap();
+}
+
+// Says among what it was searched.
+std::string searched_words(const ReviewContent& content) {
+    const std::size_t n = content.candidates.plans.size();
+    const std::string among =
+        content.plans.size() > 1 ? "the " + std::to_string(n) + " plans"
+        : n > 1 ? "this plan and " + plural(static_cast<std::int64_t>(n - 1), "other layout", "other layouts")
+                      + " that " + (n > 2 ? "were" : "was") + " tried"
+                : "this plan, beside which nothing was found";
+    return "Each assumption is moved by itself, all else as it is, and " + among
+           + " evaluated anew. It turns the decision where what is taken no longer fits, or another one that "
+             "fits is faster by 1 %. "
+           + std::to_string(2 * kTurnValues)
+           + " values are tried of a constant, the place of a turn is found by halving.";
+}
+
+}  // namespace
+
+void ReviewContent::ask_turns() {
+    candidates = candidates_of(*this);
+    if (candidates.plans.empty() || broken_by(candidates, candidates.plans)) return;
+    turns = turns_of(candidates, presets);
+    if (!turns.empty()) batch = batch_turns(candidates);
+}
+
+void risk_page(ReviewSheet& sheet, const ReviewContent& content) {
+    const float line = sheet.paper().line();
+    sheet.section("Risk: what would turn the decision", 8 * line);
+    sheet.words(decision_by_figures(content, proposal_of(content)), sheet.strong());
+    if (content.turns.empty()) {
+        sheet.words("No assumption was asked: no decision among these plans stands on their figures.");
+        sheet.gap();
+    } else {
+        const Checklist list = checklist_of(content);
+        sheet.words(searched_words(content), sheet.faint());
+        sheet.gap(0.4f);
+        if (list.rows.empty())
+            sheet.words("Nothing turns it within what was searched.", sheet.strong());
+        else
+            draw_checklist(sheet, list.rows);
+        draw_unturned(sheet, list.rest);
+    }
+    problems_and_advice(sheet, content.detail().evaluation);
+    sheet.gap();
+}
+
+}  // namespace pentamesh::ui
