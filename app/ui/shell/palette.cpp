@@ -449,7 +449,8 @@ class PaletteSearch {
     void add_presets(PresetKind kind, std::string_view pointer) {
         const bool model = kind == PresetKind::model;
         const std::string before = model ? "model" : "cluster";
-        for (const Presets::Entry* entry : preset_menu(source_.presets, kind, "").entry) {
+        const PresetMenu menu = preset_menu(source_.presets, kind, "");  // in its order
+        for (const Presets::Entry* entry : menu.entry) {
             const Presets::Entry& e = *entry;
             PaletteRow row{.does = PaletteRow::Does::value,
                            .label = (model ? "Model: " : "Cluster: ") + (e.name.empty() ? e.id : e.name)};
