@@ -170,8 +170,7 @@ void say_what_fits(Advice& a, Advised& p) {
         say(p, " No small change of the layout makes it fit; it takes more GPUs or a smaller model.");
         return;
     }
-    say_help(p, "A small change that fits: ", words_of(c->edits), ", ", a.after(Measure::memory),
-             " and ");
+    say_help(p, "A small change that fits: ", words_of(c->edits), ", ", a.after(Measure::memory), " and ");
     say_change(p.help, p, a.after(Measure::step_s), a.before(Measure::step_s), " a step");
     say_help(p, ".");
     p.fix = c->edits;

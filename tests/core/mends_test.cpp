@@ -1,5 +1,5 @@
-// Holds each change that makes a plan fit to all changes of its kind, to what evaluate says of it, and to what
-// the plan's software can write down.
+// Holds each change that makes a plan fit to all changes of its kind, to what evaluate says of it, and to
+// what the plan's software can write down.
 #include "core/decide/mends.h"
 
 #include "core/decide/search.h"

@@ -67,7 +67,7 @@ std::vector<double> card_ticks(const CardScale& scale) {
     return out;
 }
 
-// Writes what a run measured over its place, beside a triangle.
+// Writes what a run measured over its place, next to a triangle.
 void draw_measured_mark(ReviewSheet& sheet, Rect row, float x, const std::string& words) {
     const float half = sheet.paper().body * 0.36f, bottom = row.bottom() - 1;
     sheet.canvas().polygon(std::array<Vec2, 3>{Vec2{x - half, bottom - half * 1.6f},

@@ -232,7 +232,7 @@ void draw_checklist(ReviewSheet& sheet, const std::vector<RiskRow>& rows) {
     sheet.gap();
 }
 
-// Lists what turns nothing in two halves of the page, one beside the other.
+// Lists what turns nothing in two halves of the page, left and right.
 void draw_unturned(ReviewSheet& sheet, const std::vector<Unturned>& rest) {
     if (rest.empty()) return;
     const float apart = sheet.paper().body * 2, half = (sheet.width() - apart) / 2,
