@@ -57,7 +57,7 @@ std::optional<PlanEdit> MenuBar::draw(Ui& ui, Rect bar) {
         c.text_in(text.cut_right(40), "Ctrl P", ui.small(), Align::right);
         c.text_in(text, "Search commands", ui.small());
         if (hit.focused) ui.focus_ring(box, 6);
-        if (hit.clicked) search("");
+        if (hit.clicked) this->search("");
     }
     return draw_title(ui, bar, row);
 }
