@@ -353,7 +353,7 @@ TEST_CASE("the words of a task say which problems its plan has") {
             if (first == problems.end() || d.shell.lesson().step != i) continue;
             any = true;
             CAPTURE(first->message);
-            CHECK(room_sees(d, first->message));
+            CHECK(room_sees(d, title_of(first->code)));
         }
     }
     CHECK(any);

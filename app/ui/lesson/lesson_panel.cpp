@@ -378,7 +378,7 @@ void draw_more(Pen& p) {
 }
 
 // A task's plan may have problems that are none of its goals: the line of figures counts them, the words say
-// which.
+// which. A room reads their titles, so that the type stays large.
 void draw_problems(Pen& p) {
     constexpr std::size_t kMost = 2;
     std::size_t drawn = 0, all = 0;
@@ -387,7 +387,7 @@ void draw_problems(Pen& p) {
         if (++all > kMost) continue;
         ++drawn;
         p.words((problem.severity == Severity::error ? "**A problem:** " : "**A warning:** ")
-                    + problem.message,
+                    + (p.to_room ? std::string(title_of(problem.code)) + "." : problem.message),
                 Tone::secondary);
     }
     if (all > drawn) p.words(and_more(all - drawn), Tone::secondary);
