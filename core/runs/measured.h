@@ -89,7 +89,7 @@ struct RunProblem {
 // Holds what the trace of one rank says. Its peers are the ranks of its pipeline stage that have a trace too.
 struct RankRow {
     std::int64_t rank = -1;
-    std::string place{};  // "tp 5, dp_shard 0, node 5": by the plan, a host by its name; empty: not known
+    std::string place{};  // "tp 5, dp_shard 5, node 5": by the plan, a host by its name; empty: not known
     double step_s = 0;
     EnumArray<RunPart, std::optional<double>> part{};  // seconds a step; of an axis what is not hidden
     double own_s = 0;                                  // of the step, what is no communication
@@ -136,8 +136,8 @@ struct Measured {
 // that of at least half of them by more than 3 % of the step, and by more than those differ among each other.
 // Ranks that tie are not slow. Notes them in the rows.
 [[nodiscard]] std::vector<SlowRank> find_slow_ranks(std::vector<RankRow>& rows);
-// Returns "Rank 45 (tp 5, dp_shard 0, node 5) is slow: compute takes 2.1 s a step, 0.49 s more than for its 7
-// peers.".
+// Returns "Rank 45 (tp 5, dp_shard 5, node 5) is slow: compute takes 3.09 s a step, 486 ms more than for its
+// 7 peers.".
 [[nodiscard]] std::string slow_words(const Measured& m, const SlowRank& slow);
 
 // Returns the calls of all files, ranks of one group together.

@@ -202,7 +202,7 @@ class Measured(unittest.TestCase):
                 [slow] = out["slow"]
                 self.assertEqual((slow["rank"], slow["part"], slow["peers"]), (45, "compute", 7))
                 self.assertAlmostEqual(slow["part_s"] - slow["peers_s"], slow["more_s"], places=9)
-                self.assertGreater(slow["more_s"], 0.2 * slow["peers_s"])
+                self.assertGreater(slow["more_s"], 0.15 * slow["peers_s"])  # some of it overlaps
                 self.assertIn("Rank 45", out["summary"])
                 self.assertEqual(out["ranks"][5]["place"] is None, not more)
             rows = run("measured", *files, "--csv")[1].splitlines()

@@ -138,7 +138,7 @@ TEST_CASE("a run without a plan shows what it says itself, and asks for its plan
     }
     d.shell.show_full(std::nullopt);
     // A model by itself is not enough; the run stays open.
-    const runs::RunLayout& layout = d.shell.screen().run->hang->hang.layout;
+    const runs::RunLayout layout = d.shell.screen().run->hang->hang.layout;
     Plan half = d.plan();
     half.model = d.presets.plan("deepseek-v3-2048").model;
     d.shell.edit_plan(half, "the model");
@@ -151,7 +151,11 @@ TEST_CASE("a run without a plan shows what it says itself, and asks for its plan
     REQUIRE(d.shell.screen().run != nullptr);
     CHECK(d.shell.evaluation().step.has_value());
     CHECK(shows(d, "MFU"));
-    CHECK(shows(d, "over NVLink"));
+    const std::shared_ptr<const runs::HangRun> hang = d.shell.screen().run->hang;
+    const runs::RunCall call = hang->hang.culprits.at(0).call;
+    CHECK(runs::wire_words(*hang, call, Hosts{}).empty());  // the run does not say it
+    CHECK(runs::wire_words(*hang, call, Hosts{}, &d.plan().cluster) == "over NVLink");
+    CHECK(shows(d, "NVLink"));
 }
 
 TEST_CASE("with its run a stand-in goes, and a trace beside one has its measured half only") {
