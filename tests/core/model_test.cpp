@@ -95,8 +95,7 @@ TEST_CASE("the models that ship count as the golden data and as their released c
         CAPTURE(each.first);
         CHECK(count_parameters(presets.model(each.first)).total == each.second);
     }
-    // Published numbers of a model in billions, in all and of one token (0: dense), with half of the last
-    // digit.
+    // These are published in billions, in all and of one token (0: dense), with half of the last digit.
     struct Published {
         const char* id;
         double total, active, half;

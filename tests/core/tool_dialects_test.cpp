@@ -1,5 +1,6 @@
 // Tests texts of tools that data tells (presets/frameworks/NAME.json, core/interop/dialect.h). Each text has
 // the settings of a public file, which is named above it with its commit.
+#include "core/base/files.h"
 #include "core/interop/dialect.h"
 #include "tests/core/shipped.h"
 
