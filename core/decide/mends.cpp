@@ -52,6 +52,8 @@ class MendTrials {
     MendTrials(const Plan& plan, const Evaluation& now, const std::atomic<bool>* cancel)
         : plan_(plan), warnings_(warnings_on(plan, now)), cancel_(cancel) {}
 
+    // Sets the bytes that a change may leave a GPU with.
+    void allow(double bytes) { most_bytes_ = bytes; }
     [[nodiscard]] bool cancelled() const { return cancel_ != nullptr && *cancel_; }
 
     // Returns the change with the shortest step; of equal ones the first of the list.
@@ -114,7 +116,7 @@ class MendTrials {
         follow_software(plan_, changed);
         if (lack_that_came(plan_, changed)) return false;
         evaluate(changed, trial_, options);
-        return trial_.valid && trial_.step && trial_.memory.fits();
+        return trial_.valid && trial_.step && trial_.memory.peak() <= most_bytes_;
     }
     [[nodiscard]] bool warns_anew(const Plan& changed) const {
         const std::vector<ProblemCode> found = warnings_on(changed, trial_);
@@ -137,6 +139,7 @@ class MendTrials {
     const Plan& plan_;
     std::vector<ProblemCode> warnings_;
     const std::atomic<bool>* cancel_;
+    double most_bytes_ = 0;
     Evaluation trial_ = {};
 };
 
@@ -301,7 +304,7 @@ constexpr double kNoTime = 0.0005;  // of the step: less than is written of it
 std::string time_words(double now_s, double then_s) {
     const double more = then_s - now_s;
     if (std::abs(more) < kNoTime * now_s) return "no time";
-    return more > 0 ? time_text(more) + " a step" : "nothing: a step takes " + time_text(-more) + " less";
+    return more > 0 ? time_text(more) + " a step" : "nothing; a step takes " + time_text(-more) + " less";
 }
 
 void say_what_is_given_up(const Plan& plan, double now_s, MemoryMend& mend) {
@@ -337,16 +340,37 @@ MemoryMend mend_of(const Plan& plan, SearchResult found, MendKind kind) {
     return out;
 }
 
-// The searches are sorted by their steps, so the first of a kind is its fastest.
-void add_layouts(const Plan& plan, int threads, std::vector<MemoryMend>& out) {
-    bool layout = false, micro_batch = false;
-    for (SearchResult& found : best_of_each_edit(plan, {.headroom = 0, .threads = threads})) {
+bool has_kind(const std::vector<MemoryMend>& all, MendKind kind) {
+    return std::any_of(all.begin(), all.end(), [kind](const MemoryMend& m) { return m.kind == kind; });
+}
+
+// Adds kinds that are missing. The searches are sorted by their steps, so the first of a kind is its fastest.
+void add_layouts(const Plan& plan, double headroom, int threads, std::vector<MemoryMend>& out) {
+    if (has_kind(out, MendKind::layout) && has_kind(out, MendKind::micro_batch)) return;
+    for (SearchResult& found : best_of_each_edit(plan, {.headroom = headroom, .threads = threads})) {
         const std::vector<Varied> changed = changed_choices(plan, found.choice);
         if (changed.empty() || changed.front() == Varied::recompute) continue;
-        const bool batch = changed.front() == Varied::micro_batch;
-        if (std::exchange(batch ? micro_batch : layout, true)) continue;
-        out.push_back(mend_of(plan, std::move(found), batch ? MendKind::micro_batch : MendKind::layout));
+        const MendKind kind =
+            changed.front() == Varied::micro_batch ? MendKind::micro_batch : MendKind::layout;
+        if (!has_kind(out, kind)) out.push_back(mend_of(plan, std::move(found), kind));
     }
+}
+
+// Adds kinds that are missing, of changes that leave a GPU with at most so many bytes.
+void add_others(const Plan& plan, double most_bytes, MendTrials& trials, std::vector<MemoryMend>& out) {
+    trials.allow(most_bytes);
+    const auto add = [&](MendKind kind, auto&& find) {
+        if (has_kind(out, kind) || trials.cancelled()) return;
+        if (std::optional<MemoryMend> mend = find()) out.push_back(std::move(*mend));
+    };
+    const auto fastest = [&](MendKind kind, std::vector<TriedChange> (*changes)(const Plan&)) {
+        add(kind, [&] { return trials.fastest(kind, changes(plan)); });
+    };
+    fastest(MendKind::recompute_layers, layers_recomputed);
+    fastest(MendKind::recompute_modules, modules_recomputed);
+    fastest(MendKind::setting, settings_changed);
+    add(MendKind::offload, [&] { return trials.leanest_on_host(moved_to_host(plan)); });
+    add(MendKind::types, [&] { return trials.first(MendKind::types, leaner_types(plan)); });
 }
 
 }  // namespace
@@ -355,16 +379,12 @@ std::vector<MemoryMend> mend_of_each_kind(const Plan& plan, const Evaluation& ev
                                           const std::atomic<bool>* cancel) {
     std::vector<MemoryMend> out;
     if (!evaluation.valid || !evaluation.step) return out;
-    add_layouts(plan, threads, out);
     MendTrials trials(plan, evaluation, cancel);
-    const auto take = [&](std::optional<MemoryMend> mend) {
-        if (mend) out.push_back(std::move(*mend));
-    };
-    take(trials.fastest(MendKind::recompute_layers, layers_recomputed(plan)));
-    take(trials.fastest(MendKind::recompute_modules, modules_recomputed(plan)));
-    take(trials.fastest(MendKind::setting, settings_changed(plan)));
-    take(trials.leanest_on_host(moved_to_host(plan)));
-    take(trials.first(MendKind::types, leaner_types(plan)));
+    for (const double share : {kTightShare, 1.0}) {
+        if (trials.cancelled()) break;
+        add_layouts(plan, 1 - share, threads, out);
+        add_others(plan, share * plan.cluster.gpu.hbm_bytes, trials, out);
+    }
     for (MemoryMend& mend : out) say_what_is_given_up(plan, evaluation.step->time_s, mend);
     std::sort(out.begin(), out.end(),
               [](const MemoryMend& a, const MemoryMend& b) { return a.kind < b.kind; });

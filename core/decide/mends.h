@@ -42,14 +42,15 @@ struct MemoryMend {
     std::string gives_up;                 // "613 ms a step", "numerics: moments in bf16"
     double step_s = 0, memory_bytes = 0;  // seconds; bytes of the fullest GPU
     double host_bytes = 0;                // of a GPU's bytes that lie in host memory, the most
-    MemoryFit fit = MemoryFit::yes;       // yes or tight
+    MemoryFit fit = MemoryFit::yes;       // yes or tight: fits, or fits by the sum
     bool keeps_numerics = true;           // the numbers that are trained with keep their types
     bool time_counted = true;             // false: step_s leaves out what the change costs
 };
 
-// Returns for each kind the cheapest of its changes that fits, that the plan's software runs and that brings
-// in no warning of a framework's rule; a kind without one is missing. Cheapest is the shortest step; of
-// offload, whose time the engine does not count, the fewest bytes in host memory; of types the first of a
+// Returns for each kind the cheapest of its changes that takes no more than kTightShare of a GPU's memory (of
+// fuller runs many go out of memory), else that fits by the sum; that the plan's software runs and that
+// brings in no warning of a framework's rule; a kind without one is missing. Cheapest is the shortest step;
+// of offload, whose time the engine does not count, the fewest bytes in host memory; of types the first of a
 // list that goes from the least change of numerics to the largest. It is exact: no other change of a kind's
 // list that fits is cheaper. `threads` as in SearchOptions. Precondition: the evaluation is the plan's.
 [[nodiscard]] std::vector<MemoryMend> mend_of_each_kind(const Plan& plan, const Evaluation& evaluation,

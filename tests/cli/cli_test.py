@@ -1761,6 +1761,25 @@ class Review(unittest.TestCase):
         self.assertNotIn("failure", impossible)
         self.assertNotIn("explanations", impossible)
 
+    def test_a_plan_that_does_not_fit_says_what_makes_it_fit(self):
+        full = ("report", "llama-3-70b-3d", "--set", "layout.tp=4", "--set", "layout.dp_shard=16")
+        report = run_json(*full, "--json")[1]
+        self.assertFalse(report["memory"]["fits"])
+        self.assertEqual(len(report["mends"]), 3)
+        text = run(*full)[1]
+        self.assertIn("What makes it fit?", text)
+        for mend in report["mends"]:
+            sets = [word for edit in mend["set"] for word in ("--set", edit)]
+            then = run_json(*full, *sets, "--json")[1]
+            self.assertTrue(then["memory"]["fits"], mend)
+            self.assertEqual(then["step"]["time_s"], mend["step_s"], mend)
+            self.assertEqual(mend["step_before_s"], report["step"]["time_s"])
+            self.assertIn(mend["change"], text)
+            self.assertIn(mend["gives_up"], text)
+        kept = [mend["keeps_numerics"] for mend in report["mends"]]
+        self.assertEqual(kept, sorted(kept, reverse=True))
+        self.assertNotIn("mends", run_json("report", "mesh-8", "--json")[1])
+
     def test_collectives_are_written_one_way_for_people_and_keep_their_names_in_json(self):
         operations = run_json("report", "deepseek-v3-2048", "--json")[1]["comm"]["operations"]
         names = {o["collective"] for o in operations}

@@ -224,8 +224,9 @@ void Decider::look_for_better() {
     const SearchResult* near = decision != nullptr && decision->proposal ? &*decision->proposal : nullptr;
     const auto much = [&](double step_s) { return !fits || step_s < kMuch * now_s; };
     const bool enough = near != nullptr && best != nullptr && near->step_s <= kAsGood * best->step_s;
-    if (!fits && e.step && mends_.is_of(revision)) offer_mends();
-    const bool said = near != nullptr && std::ranges::any_of(*mends_, [&](const MemoryMend& m) {
+    const bool mended = !fits && e.step && mends_.is_of(revision);
+    if (mended) offer_mends();
+    const bool said = mended && near != nullptr && std::ranges::any_of(*mends_, [&](const MemoryMend& m) {
                           return m.plan.layout == near->plan.layout && m.plan.training == near->plan.training;
                       });
     if (near != nullptr && !said) {
