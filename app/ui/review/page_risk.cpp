@@ -298,8 +298,8 @@ void risk_page(ReviewSheet& sheet, const ReviewContent& content) {
             draw_checklist(sheet, list.rows);
         draw_unturned(sheet, list.rest);
     }
-    problems_and_advice(sheet, content.detail().evaluation);
-    sheet.gap();
+    const Evaluation& e = content.detail().evaluation;
+    if (!e.problems.empty()) problems_and_advice(sheet, e);
 }
 
 }  // namespace pentamesh::ui

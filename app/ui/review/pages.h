@@ -126,9 +126,10 @@ void risk_page(ReviewSheet& sheet, const ReviewContent& content);
 void plan_lines(ReviewSheet& sheet, const ReviewContent& content);
 // Lists problems and advice of the plan in detail, where it has any.
 void problems_and_advice(ReviewSheet& sheet, const Evaluation& e);
-// Keeps so many rows of a table of a brief review, and says how many are left out.
-inline constexpr std::size_t kBriefRows = 12;
-void shorten(Table& table, std::size_t rows = kBriefRows);
+// Keeps of a table the rows with the largest figures of a column, in their order; the table says how many are
+// left out.
+inline constexpr std::size_t kBriefRows = 8;
+void shorten(Table& table, std::size_t column, std::size_t rows = kBriefRows);
 // Draws the upper part of a page that decides between two plans: the verdict, the way from A to B, both
 // strips with the memory of each. Precondition: the content has a comparison of two plans, both with a step.
 void pair_page(ReviewSheet& sheet, const ReviewContent& content);
