@@ -36,7 +36,7 @@ struct TurnPoint {
 // compared by tokens a second and GPU. `by` is the fastest of those that break it.
 [[nodiscard]] std::optional<TurnPoint> broken_by(const Candidates& decision, const std::vector<Plan>& plans);
 
-// Values between `least` and `most` are tried: so many on either side of the present one, spaced alike by
+// Values between `least` and `most` are tried: so many on either side of the present one, at equal steps by
 // their logarithm; where one of them turns the decision, the place before it is found by halving, to within
 // a thousandth.
 inline constexpr double kTurnFactor = 2;  // twice and half, as far as the constant may go

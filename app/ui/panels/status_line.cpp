@@ -286,7 +286,7 @@ std::string with_range(double value, double error, std::string (*text)(double)) 
     return text(value) + (error > 0 ? " (" + text(r.low) + " to " + text(r.high) + ")" : "");
 }
 
-// What the whole training takes, where the plan gives its tokens, with the range of the step.
+// Returns what the whole training takes, where the plan gives its tokens, with the range of the step.
 std::optional<Figure> training_figure(const Plan& plan, const Step& s) {
     const Cost cost = pentamesh::cost_of(plan, s.tokens_per_s);
     if (!cost.days) return std::nullopt;

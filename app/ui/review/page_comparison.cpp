@@ -622,7 +622,7 @@ void plan_lines(ReviewSheet& sheet, const ReviewContent& content) {
     sheet.words(asked_line(of.plan, of.evaluation.valid ? of.evaluation.microbatches : 0));
     if (const std::string layout = layout_words(of); !layout.empty()) sheet.words(layout, sheet.faint());
     sheet.gap(content.brief() ? 0.4f : 1);
-    if (!content.brief() || !of.evaluation.valid || of.plan.notes.empty()) return;
+    if (!content.brief() || !of.evaluation.step || of.plan.notes.empty()) return;
     sheet.head("Notes of the plan", sheet.words_height(of.plan.notes, sheet.width()));
     sheet.words(of.plan.notes);
     sheet.gap(0.4f);
@@ -648,7 +648,7 @@ void summary_page(ReviewSheet& sheet, const ReviewContent& content) {
         if (r.first_page_only) return;
     }
     if (!of.evaluation.valid && !content.comparison) impossible_page(sheet, content);
-    if (content.brief() && of.evaluation.valid) {
+    if (content.brief() && of.evaluation.step) {
         if (!said && !(content.plans[0].review == AuthorWords{} && content.comparison))
             rest_of_words(sheet, content);
         return;

@@ -67,7 +67,7 @@ std::vector<double> card_ticks(const CardScale& scale) {
     return out;
 }
 
-// Writes what a run measured over its place, beside a triangle.
+// Writes what a run measured over its place, next to a triangle.
 void draw_measured_mark(ReviewSheet& sheet, Rect row, float x, const std::string& words) {
     const float half = sheet.paper().body * 0.36f, bottom = row.bottom() - 1;
     sheet.canvas().polygon(std::array<Vec2, 3>{Vec2{x - half, bottom - half * 1.6f},
@@ -79,7 +79,7 @@ void draw_measured_mark(ReviewSheet& sheet, Rect row, float x, const std::string
                 behind ? Align::left : Align::right);
 }
 
-void draw_ticks(ReviewSheet& sheet, Rect row, const CardScale& scale, const Card& card) {
+void draw_card_ticks(ReviewSheet& sheet, Rect row, const CardScale& scale, const Card& card) {
     const float up = sheet.paper().body * 0.36f, w = sheet.paper().body * 5, y = scale.track.center().y;
     for (const double v : card_ticks(scale)) {
         const float x = scale.x(v);
@@ -112,7 +112,7 @@ void draw_memory_scale(ReviewSheet& sheet, Rect in, Rect row, const Card& card) 
                 Align::center);
 }
 
-void draw_scale(ReviewSheet& sheet, Rect in, const Card& card) {
+void draw_card_scale(ReviewSheet& sheet, Rect in, const Card& card) {
     Canvas& c = sheet.canvas();
     const Theme& t = sheet.theme();
     const float body = sheet.paper().body, line = sheet.paper().line(), thick = body * 0.42f;
@@ -123,7 +123,7 @@ void draw_scale(ReviewSheet& sheet, Rect in, const Card& card) {
     const float y = track.center().y;
     c.line({track.x, y}, {track.right(), y}, t.hairline, thick);
     if (card.high > card.low) c.line({scale.x(card.low), y}, {scale.x(card.high), y}, t.secondary, thick);
-    draw_ticks(sheet, row, scale, card);
+    draw_card_ticks(sheet, row, scale, card);
     if (card.then) c.circle({scale.x(*card.then), y}, thick * 1.1f, t.good);
     c.circle({scale.x(card.own), y}, thick * 1.1f, t.text);
     if (card.measured) draw_measured_mark(sheet, in, scale.x(*card.measured), card.measured_words);
@@ -148,7 +148,7 @@ void draw_card(ReviewSheet& sheet, Rect box, const Card& card) {
     sheet.label(value.cut_right(c.text_width(card.then_words, then) + 2), card.then_words, then,
                 Align::right);
     sheet.label(value, card.unit, sheet.faint());
-    draw_scale(sheet, in, card);
+    draw_card_scale(sheet, in, card);
 }
 
 // Returns the height of all cards.
