@@ -610,7 +610,10 @@ void tried_page(ReviewSheet& sheet, const ReviewContent& content) {
                       "sharded data parallelism takes what a factor gives up.",
                 sheet.faint());
     sheet.gap(0.3f);
-    draw_tried(sheet, sheet.take_grown(std::min(rows, sheet.left()), 1.6f * rows), content);
+    if (rows > sheet.left())
+        draw_tried_rows(sheet, content);
+    else
+        draw_tried(sheet, sheet.take_grown(rows, 1.6f * rows), content);
     sheet.gap();
 }
 

@@ -55,6 +55,7 @@ CardScale scale_of_card(Rect track, const Card& card) {
 
 // Returns two to four round values on the scale.
 std::vector<double> card_ticks(const CardScale& scale) {
+    if (!(scale.to > scale.from)) return {};
     const double raw = (scale.to - scale.from) / 3.2, ten = std::pow(10.0, std::floor(std::log10(raw)));
     double step = 10 * ten;
     for (const double k : {1.0, 2.0, 5.0})
@@ -137,7 +138,7 @@ void draw_card(ReviewSheet& sheet, Rect box, const Card& card) {
     Rect in = box.inset(pad, pad * 0.6f);
     Rect head = in.cut_top(line);
     sheet.label(head.cut_left(c.text_width(card.label, sheet.faint()) + 6), card.label, sheet.faint());
-    sheet.label(head, card.head_right, sheet.faint(), Align::right);
+    sheet.label(head, card.head_right, {Face::regular, sheet.paper().small, t.secondary, 0}, Align::right);
     const TextStyle large{Face::semibold, sheet.paper().title * 1.25f, card.color, 0};
     Rect value = in.cut_top(sheet.paper().title * 1.4f);
     sheet.label(value.cut_left(c.text_width(card.value, large) + 2), card.value, large);
@@ -145,8 +146,10 @@ void draw_card(ReviewSheet& sheet, Rect box, const Card& card) {
     value.y += sheet.paper().title * 0.18f;
     TextStyle then = sheet.strong();
     then.color = t.good;
-    sheet.label(value.cut_right(c.text_width(card.then_words, then) + 2), card.then_words, then,
-                Align::right);
+    // A narrow card has a line for the proposal.
+    const Rect proposal =
+        sheet.paper().wide ? value.cut_right(c.text_width(card.then_words, then) + 2) : in.cut_top(line);
+    sheet.label(proposal, card.then_words, then, Align::right);
     sheet.label(value, card.unit, sheet.faint());
     draw_card_scale(sheet, in, card);
 }
@@ -154,7 +157,8 @@ void draw_card(ReviewSheet& sheet, Rect box, const Card& card) {
 // Returns the height of all cards.
 float cards_height(const ReviewSheet& sheet) {
     const float body = sheet.paper().body, pad = body * 0.8f * 0.6f;
-    return 3 * sheet.paper().line() + sheet.paper().title * 1.4f + body * 1.15f + 2 * pad;
+    return (sheet.paper().wide ? 3.0f : 4.0f) * sheet.paper().line() + sheet.paper().title * 1.4f
+           + body * 1.15f + 2 * pad;
 }
 
 // Puts the time and the MFU of a run next to the estimates, where one is known.

@@ -155,6 +155,8 @@ void draw_where(ReviewSheet& sheet, const Reviewed& of, float above = 0);
 // fullest GPU then holds. Precondition: the first plan has a step.
 [[nodiscard]] float tried_height(ReviewSheet& sheet, float width, const ReviewContent& content);
 void draw_tried(ReviewSheet& sheet, Rect room, const ReviewContent& content);
+// Draws the same row by row, on as many pages as it takes.
+void draw_tried_rows(ReviewSheet& sheet, const ReviewContent& content);
 // Draws what is open with the plan that is taken, and room for a decision, where the page has room for it.
 void draw_open(ReviewSheet& sheet, const ReviewContent& content);
 // Draws where the step goes, what else was tried and what is open in all that is left of the page. Returns
