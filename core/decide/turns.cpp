@@ -102,6 +102,16 @@ class TurnSearch {
     Evaluation work_{};
 };
 
+// Returns the plan with its own constant changed by the factor by which `value` differs from the present one:
+// candidates may have other hardware. A plan that has no such constant stays as it is.
+Plan with_scaled(const Plan& plan, const Presets& presets, const Constant& constant, double value) {
+    for (const Constant& c : list_constants(plan, presets))
+        if (c.id == constant.id)
+            return with_constant(plan, presets, c.id,
+                                 c.value == constant.value ? value : c.value * (value / constant.value));
+    return plan;
+}
+
 bool is_asked(const Constant& c) {
     return c.value > 0 && c.unit != Constant::Unit::flag && c.section != ConstantSection::verdict;
 }
@@ -142,7 +152,7 @@ std::vector<Turns> turns_of(const Candidates& decision, const Presets& presets, 
         for (std::size_t i = next++; i < out.size(); i = next++) {
             Turns& t = out[i];
             TurnSearch search(decision, [&](const Plan& p, double value) {
-                return with_constant(p, presets, t.constant.id, value);
+                return with_scaled(p, presets, t.constant, value);
             });
             t.below = search.towards(t.constant.value, t.least);
             t.above = search.towards(t.constant.value, t.most);

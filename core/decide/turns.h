@@ -36,7 +36,7 @@ struct TurnPoint {
 // compared by tokens a second and GPU. `by` is the fastest of those that break it.
 [[nodiscard]] std::optional<TurnPoint> broken_by(const Candidates& decision, const std::vector<Plan>& plans);
 
-// Values between `least` and `most` are tried: so many on either side of the present one, evenly spaced by
+// Values between `least` and `most` are tried: so many on either side of the present one, at equal steps by
 // their logarithm; where one of them turns the decision, the place before it is found by halving, to within
 // a thousandth.
 inline constexpr double kTurnFactor = 2;  // twice and half, as far as the constant may go
@@ -51,10 +51,9 @@ struct Turns {
 };
 
 // Looks at every constant of the plan that is taken, or of [0], except those that are 0 or a switch: those
-// that turn the decision first, the nearest of them before the others. A constant that a plan does not have
-// stays out of it. There is nothing where no candidate has a step, or where the decision does not hold as it
-// is. `threads`: 0 means one for
-// each core.
+// that turn the decision first, the nearest of them before the others. Candidates with other hardware have
+// their own constant changed by the same factor. There is nothing where no candidate has a step, or where the
+// decision does not hold as it is. `threads`: 0 means one for each core.
 [[nodiscard]] std::vector<Turns> turns_of(const Candidates& decision, const Presets& presets,
                                           int threads = 0);
 

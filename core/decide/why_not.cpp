@@ -11,7 +11,7 @@ namespace pentamesh {
 
 namespace {
 
-std::string memory_of(double bytes, double hbm) {
+std::string held_of(double bytes, double hbm) {
     return memory_text(bytes) + " of " + memory_text(hbm);
 }
 
@@ -52,7 +52,7 @@ WhyNot why_not(const Evaluation& e, const std::optional<PlanDecision>& decision,
     const double hbm = e.memory.hbm, freed = e.memory.peak() - other.memory_bytes,
                  gain = 1 - other.step_s / e.step->time_s;
     if (!fits(other.fit) || other.memory_bytes > hbm)
-        return {"does not fit", "It does not fit: " + memory_of(other.memory_bytes, hbm) + "."};
+        return {"does not fit", "It does not fit: " + held_of(other.memory_bytes, hbm) + "."};
     const bool fits_now = fits(fit_of(e.memory).value_or(MemoryFit::no));
     if (proposes)
         if (WhyNot out = beside_proposal(*decision, other, freed);

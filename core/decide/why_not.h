@@ -15,8 +15,8 @@ struct WhyNot {
     std::string sentence;  // "4.8 % slower than this plan: 412 ms more in exposed tp."
 };
 
-// `evaluation` is of the plan that was changed, with a step; `decision` is about it, nullopt where nothing
-// was decided.
+// `evaluation` is of the plan that was changed, with a step; `decision` is about it, nullopt where none
+// was made.
 [[nodiscard]] WhyNot why_not(const Evaluation& evaluation, const std::optional<PlanDecision>& decision,
                              const SearchResult& other);
 

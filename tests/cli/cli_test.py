@@ -1677,7 +1677,7 @@ class Review(unittest.TestCase):
         for name in ("mesh-8", "llama-3.1-405b-16k", "deepseek-v3-2048"):
             report = run("report", name, "--markdown")[1]
             for paper in ("16:9", "a4"):
-                text = " ".join(self.text_of(self.review(name, "--paper", paper)).split())
+                text = " ".join(self.text_of(self.review(name, "--paper", paper, "--pages", "all")).split())
                 for title in ("What does each GPU hold?", "What do they say to each other?", "Who talks to whom"):
                     figures = figures_of(section(report, title))
                     self.assertTrue(figures)
@@ -1795,7 +1795,7 @@ class Review(unittest.TestCase):
         memory = run_json("memory", "llama-3-8b-fsdp", "--json")[1]
         stage = memory["stages"][0]
         hbm = memory["peak"] - (stage["buffers"] - stage["buffers_low"]) // 2
-        text = self.text_of(self.review("llama-3-8b-fsdp", "--set", f"cluster.gpu.hbm_bytes={hbm}"))
+        text = self.text_of(self.review("llama-3-8b-fsdp", "--set", f"cluster.gpu.hbm_bytes={hbm}", "--pages", "all"))
         self.assertIn("which may not fit", text)
         self.assertIn("hatched: does not fit, or fits only if buffers stay small.", " ".join(text.split()))
 
@@ -1885,7 +1885,7 @@ class Review(unittest.TestCase):
 
     def test_what_is_asked_wrongly_says_what_there_is(self):
         for args, words in ((("--paper", "a3"), "16:9, a4, letter"), (("--theme", "blue"), "light, dark"),
-                            (("--pages", "9"), "1 summary"), (("--pages", "7"), "second plan")):
+                            (("--pages", "11"), "1 summary"), (("--pages", "7"), "second plan")):
             status, _, err = run("review", "mesh-8", "-o", os.path.join(self.folder.name, "x.pdf"), *args)
             self.assertEqual(status, 2)
             self.assertIn(words, err)

@@ -80,8 +80,10 @@ TEST_CASE("a review in Markdown is one text with its pictures and the plan next 
 }
 
 TEST_CASE("an HTML review has contents, headings and links that lead to pages that are there") {
+    ReviewRequest whole;
+    whole.pages = review_pages_named("all");
     const std::string page =
-        make_review(shipped(), plans_of({"mesh-8"}), {}, ReviewForm::html, review_fonts())[0].bytes;
+        make_review(shipped(), plans_of({"mesh-8"}), whole, ReviewForm::html, review_fonts())[0].bytes;
     CHECK(has(page, "<nav aria-label=\"Contents\">"));
     CHECK(has(page, "<h2>Memory: what each GPU holds</h2>"));
     CHECK(has(page, "<h3>By stage and category</h3>"));

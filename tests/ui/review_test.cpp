@@ -10,9 +10,12 @@
 #include "core/base/number.h"
 #include "core/base/text.h"
 #include "core/decide/compare.h"
+#include "core/decide/decision.h"
 #include "core/decide/search.h"
+#include "core/decide/why_not.h"
 #include "core/io/plan_json.h"
 #include "core/memory/memory_costs.h"
+#include "core/plan/names.h"
 #include "core/rules/software_runs.h"
 #include "render/page.h"
 #include "render/png.h"
@@ -20,6 +23,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <regex>
@@ -120,6 +124,7 @@ TEST_CASE(
 TEST_CASE("with one figure or table on a page each heading is a page's title, and nothing is left out") {
     const std::vector<Plan> plans = plans_of({"llama-3-70b-3d", "hsdp-64"});
     ReviewRequest request;
+    request.pages = review_pages_named("all");
     const std::vector<TextRun> dense = text_of(plans, request);
     request.one_a_page = true;
     const std::vector<TextRun> apart = text_of(plans, request);
@@ -166,8 +171,7 @@ TEST_CASE("a figure of a report stands whole on its one page, for one stage and 
     }
 }
 
-TEST_CASE(
-    "type of a slide has 14 pt at 13.33 inches, the least of a view 11.8, and nothing is beyond its edges") {
+TEST_CASE("type of a slide is 2 % of its height, the least of a view 1.7, and nothing is beyond its edges") {
     for (const char* name : {"mesh-8", "deepseek-v3-2048", "gpt-1t-a100", "llama-3.1-405b-16k"}) {
         CAPTURE(name);
         const std::vector<Plan> plans = plans_of({name});
@@ -185,8 +189,8 @@ TEST_CASE(
                 x = number(5), y = number(6), scale = number(7);
                 ++views;
             } else {
-                const double least = scale == 1 ? 14 : 14 * 11.0 / 13;
-                CHECK(number(3) * scale >= least / 72 * 96 - 0.01);
+                const double least = scale == 1 ? 14.4 : 14.4 * 11.0 / 13;
+                CHECK(number(3) * scale >= least - 0.01);
                 CHECK(x + number(1) * scale >= 0);
                 CHECK(x + (number(1) + number(4)) * scale <= 1280);
                 CHECK(y + number(2) * scale <= 720);
@@ -272,7 +276,9 @@ TEST_CASE("on paper an arrow is an arrow and a minus a minus; an only edit is no
     lean.layout.tp = 4, lean.layout.dp_replicate = 2;
     const std::string one = joined(text_of({shipped().plan("llama-3-70b-3d"), lean}));
     CHECK_FALSE(has(one, "From A to B, each time"));
-    const std::string many = joined(text_of(plans_of({"llama-3.1-405b-8k", "llama-3.1-405b-131k"})));
+    ReviewRequest whole;
+    whole.pages = review_pages_named("all");
+    const std::string many = joined(text_of(plans_of({"llama-3.1-405b-8k", "llama-3.1-405b-131k"}), whole));
     CHECK(has(many, "From A to B, each time"));
     for (const std::string& text : {one, many}) {
         CHECK(has(text, "→"));
@@ -436,6 +442,74 @@ TEST_CASE("the first page decides: what to do, by how much, and what else was tr
     const std::string asked = joined(text_of({said}, request));
     CHECK(has(asked, "We do."));
     CHECK_FALSE(has(asked, "Who pays?"));
+}
+
+namespace {
+
+// Returns how many pages a review of these has.
+std::int64_t pages_of(const std::vector<Plan>& plans, ReviewRequest request = {}) {
+    return std::ranges::count_if(text_of(plans, std::move(request)),
+                                 [](const TextRun& r) { return has(r.text, "sha256 of the plan"); });
+}
+
+}  // namespace
+
+TEST_CASE("a review has twelve pages at most, and all pages by choice") {
+    for (const char* name :
+         {"mesh-8", "llama-3-70b-3d", "llama-3.1-405b-16k", "deepseek-v3-2048", "gpt-1t-a100"}) {
+        CAPTURE(name);
+        const std::vector<Plan> plans = plans_of({name});
+        ReviewRequest all;
+        all.pages = review_pages_named("all");
+        CHECK(all.pages.size() == kReviewPageCount);
+        const std::int64_t brief = pages_of(plans), whole = pages_of(plans, all);
+        CHECK(brief >= 5);
+        CHECK(brief <= 12);
+        CHECK(whole > brief);
+    }
+    Plan lean = shipped().plan("llama-3-70b-3d");
+    lean.layout.tp = 4, lean.layout.dp_shard = 16;
+    CHECK(pages_of({shipped().plan("llama-3-70b-3d"), lean}) <= 12);
+}
+
+TEST_CASE("of a pair the plan to take is shown in detail: its figures, not the other's") {
+    const std::vector<Plan> plans = plans_of({"llama-3.1-405b-8k", "llama-3.1-405b-16k"});  // take B
+    const std::vector<Evaluation> e{assess(plans[0]), assess(plans[1])};
+    const auto largest = [](const Step& s) {
+        const std::vector<StepSlice> parts = waterfall(s);
+        const StepSlice& most =
+            *std::ranges::max_element(parts, {}, [](const StepSlice& p) { return p.time_s; });
+        return time_text(most.time_s, Zeros::kept) + "  " + percent(most.time_s / s.time_s);
+    };
+    REQUIRE(largest(*e[0].step) != largest(*e[1].step));
+    const std::string text = joined(text_of(plans));
+    CHECK(has(text, "B: " + title_of(plans[1])));
+    CHECK(has(text, largest(*e[1].step)));
+    CHECK_FALSE(has(text, largest(*e[0].step)));
+    // The other way round it is A.
+    const std::string turned = joined(text_of({plans[1], plans[0]}));
+    CHECK(has(turned, largest(*e[1].step)));
+    CHECK_FALSE(has(turned, largest(*e[0].step)));
+}
+
+TEST_CASE(
+    "what was tried has a reason each, and the checklist what turns the decision or that nothing does") {
+    ReviewRequest request;
+    request.pages = {ReviewPage::tried, ReviewPage::risk};
+    const Plan plan = shipped().plan("llama-3-70b-3d");
+    const Evaluation e = assess(plan);
+    const std::string text = flat(joined(text_of({plan}, request)));
+    const std::optional<PlanDecision> decision = decide(plan, e);
+    REQUIRE(decision);
+    for (const SearchResult& r : best_of_each_edit(plan, {.headroom = 0})) {
+        const WhyNot why = why_not(e, decision, r);
+        CAPTURE(why.sentence);
+        CHECK(has(text, why.sentence.substr(0, why.sentence.find(' '))));
+        if (!fits(r.fit)) CHECK(why.brief == "does not fit");
+    }
+    CHECK(has(text, "What does not turn it"));
+    CHECK(has(text, "no value between "));
+    CHECK(has(text, "the framework's buffers on the fullest GPU"));
 }
 
 TEST_CASE("the author's words are never cut: what has no room on the first page stands on the next") {

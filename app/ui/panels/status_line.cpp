@@ -8,6 +8,7 @@
 #include "core/plan/names.h"
 #include "core/plan/problem.h"
 #include "core/plan/stand_in.h"
+#include "core/step/constants.h"
 #include "core/step/step.h"
 
 #include <algorithm>
@@ -265,6 +266,50 @@ std::string exposed_axes(const Step& s) {
     return out;
 }
 
+// Returns the nearest of the measured runs: "\nThe nearest measured run: nemo/llama3-70b, at a distance of
+// 0.4".
+std::string nearest_run_words(const Plan& plan, const Step& s) {
+    if (s.calibrated > 0) return {};
+    const RunTraits own = traits_of(plan);
+    const MeasuredError* nearest = nullptr;
+    double least = 0;
+    for (const MeasuredError& run : measured_errors())
+        if (const double d = distance(run.run, own); nearest == nullptr || d < least)
+            nearest = &run, least = d;
+    if (nearest == nullptr) return {};
+    return "\nThe nearest measured run: " + nearest->id + ", at a distance of " + three_digits(least)
+           + (least < kFarRun ? "" : ", which is far") + ".";
+}
+
+// Returns "21.2 M (19.3 M to 23.4 M)".
+std::string with_range(double value, double error, std::string (*text)(double)) {
+    const Band r = band_of(value, error);
+    return text(value) + (error > 0 ? " (" + text(r.low) + " to " + text(r.high) + ")" : "");
+}
+
+// Returns what the whole training takes, where the plan gives its tokens, with the range of the step.
+std::optional<Figure> training_figure(const Plan& plan, const Step& s) {
+    const Cost cost = pentamesh::cost_of(plan, s.tokens_per_s);
+    if (!cost.days) return std::nullopt;
+    const auto trimmed_days = [](double v) { return three_digits(v); };
+    const auto large = [](double v) { return count_text(v); };
+    Figure out{.label = "training", .value = three_digits(*cost.days), .unit = "days"};
+    out.amount = *cost.days, out.text = trimmed_days;
+    const Band band = band_of(*cost.days, s.error);
+    out.context = s.error > 0 ? three_digits(band.low) + " to " + three_digits(band.high)
+                              : count_text(*cost.gpu_hours) + " GPU-hours";
+    out.tip = count_text(plan.training.tokens_total)
+              + " tokens, without a failure: " + with_range(*cost.days, s.error, trimmed_days) + " days, "
+              + with_range(*cost.gpu_hours, s.error, large) + " GPU-hours";
+    const std::string& currency = plan.cluster.currency;
+    if (cost.money)
+        out.tip +=
+            ", " + with_range(*cost.money, s.error, large) + " " + (currency.empty() ? "of money" : currency);
+    if (cost.kwh) out.tip += ", " + with_range(*cost.kwh, s.error, large) + " kWh";
+    out.tip += ".\nThe ranges are those of the step. " + range_sentence(s);
+    return out;
+}
+
 std::vector<Figure> figures_of(const Theme& theme, const Scene& scene,
                                const std::optional<MeasuredMfu>& measured) {
     const Evaluation& e = scene.evaluation;
@@ -285,7 +330,7 @@ std::vector<Figure> figures_of(const Theme& theme, const Scene& scene,
     std::tie(step.value, step.unit) = split_unit(time_text(s.time_s));
     const Band band = band_of(s.time_s, s.error);
     if (s.error > 0) step.context = split_unit(time_text(band.low)).first + " to " + time_text(band.high);
-    step.tip = range_sentence(s);
+    step.tip = range_sentence(s) + nearest_run_words(scene.plan, s);
     step.amount = s.time_s, step.text = time_text;
     if (was != nullptr) set_difference(step, was->time_s, time_text);
     // With a stage that was slowed by hand the band says what the timeline does, and that it is not the
@@ -311,6 +356,15 @@ std::vector<Figure> figures_of(const Theme& theme, const Scene& scene,
     if (was != nullptr) set_difference(mfu, was->mfu, points_text);
     inject(mfu, s.mfu / longer, percent(s.mfu / longer));
     out.push_back(std::move(mfu));
+    if (std::optional<Figure> training = training_figure(scene.plan, s)) {
+        if (was != nullptr)
+            if (const Cost of_a = pentamesh::cost_of(scene.plan, was->tokens_per_s);
+                of_a.days && a->mesh.world == e.mesh.world)
+                set_difference(*training, *of_a.days, training->text);
+        inject(*training, training->amount * longer, training->text(training->amount * longer));
+        if (scene.injected) training->unit = "days";
+        out.push_back(std::move(*training));
+    }
     Figure tokens{.label = "tokens/s", .value = count_text(s.tokens_per_s)};
     tokens.amount = s.tokens_per_s, tokens.text = count_text, tokens.less_is_better = false;
     tokens.context = count_text(s.tokens_per_step) + " a step";

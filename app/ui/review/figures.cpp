@@ -300,6 +300,18 @@ void draw_tried(ReviewSheet& sheet, Rect room, const ReviewContent& content) {
     }
 }
 
+void draw_tried_rows(ReviewSheet& sheet, const ReviewContent& content) {
+    const Ink ink = sheet.ink();
+    RowChart chart = tried_chart(ink, sheet.width(), content);
+    const Rect head = sheet.take(ink.line * 1.1f);
+    const PlacedChart at = place_chart(ink, head, chart);
+    draw_chart_head(ink, at, head, chart);
+    for (std::size_t i = 0; i < chart.rows.size(); ++i) {
+        const Rect row = sheet.take(chart_row_height(ink, at, chart.rows[i]) + ink.line * 0.1f);
+        draw_chart_row(sheet.ink(), at, row, chart, i);
+    }
+}
+
 // Draws the way from one step to another: a bar of A, a bar for each part that differs, a bar of B. The axis
 // begins near the lowest of them, and says so.
 

@@ -182,7 +182,7 @@ void comparison_tables(ReviewSheet& sheet, const ReviewContent& content) {
         sheet.head("The figures", line + sheet.table_start(worded_figures_table(c)));
         sheet.table(worded_figures_table(c));
     }
-    if (content.plans.size() == 2) both_meshes(sheet, content);
+    if (content.plans.size() == 2 && !content.brief()) both_meshes(sheet, content);
     const bool many = content.plans.size() > 2;
     Table parts = many ? why_of_many(c) : parts_of_steps(c);
     // Their sum is among the figures.
@@ -195,7 +195,7 @@ void comparison_tables(ReviewSheet& sheet, const ReviewContent& content) {
     if (!content.request.second_is_a && !sheet.paper().one_a_page && !c.why.empty()
         && sheet.left() >= candidates_height(sheet, content))
         candidate_figures(sheet, content);
-    if (c.path.size() < 2) return;  // one edit is all that differs
+    if (c.path.size() < 2 || content.brief()) return;  // one edit is all that differs
     const Table way = path_table(c);
     sheet.head("From A to B, each time the edit that gains most", line + sheet.table_start(way));
     sheet.table(way);
@@ -225,7 +225,7 @@ void comparison_page(ReviewSheet& sheet, const ReviewContent& content) {
         sheet.begin(decision_of(content, nullptr));
         sheet.words(comparison_verdict(content));
     } else {
-        sheet.section(rest);
+        sheet.section(rest, sheet.whole() * 0.5f);
     }
     name_plans(sheet, content);
     sheet.gap(0.4f);
@@ -611,7 +611,10 @@ void tried_page(ReviewSheet& sheet, const ReviewContent& content) {
                       "sharded data parallelism takes what a factor gives up.",
                 sheet.faint());
     sheet.gap(0.3f);
-    draw_tried(sheet, sheet.take_grown(std::min(rows, sheet.left()), 1.6f * rows), content);
+    if (rows > sheet.left())
+        draw_tried_rows(sheet, content);
+    else
+        draw_tried(sheet, sheet.take_grown(rows, 1.6f * rows), content);
     sheet.gap();
 }
 
@@ -623,7 +626,7 @@ void plan_lines(ReviewSheet& sheet, const ReviewContent& content) {
     sheet.words(asked_line(of.plan, of.evaluation.valid ? of.evaluation.microbatches : 0));
     if (const std::string layout = layout_words(of); !layout.empty()) sheet.words(layout, sheet.faint());
     sheet.gap(content.brief() ? 0.4f : 1);
-    if (!content.brief() || of.plan.notes.empty()) return;
+    if (!content.brief() || !of.evaluation.step || of.plan.notes.empty()) return;
     sheet.head("Notes of the plan", sheet.words_height(of.plan.notes, sheet.width()));
     sheet.words(of.plan.notes);
     sheet.gap(0.4f);
@@ -649,7 +652,7 @@ void summary_page(ReviewSheet& sheet, const ReviewContent& content) {
         if (r.first_page_only) return;
     }
     if (!of.evaluation.valid && !content.comparison) impossible_page(sheet, content);
-    if (content.brief() && of.evaluation.valid) {
+    if (content.brief() && of.evaluation.step) {
         if (!said && !(content.plans[0].review == AuthorWords{} && content.comparison))
             rest_of_words(sheet, content);
         return;

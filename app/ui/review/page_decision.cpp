@@ -55,6 +55,7 @@ CardScale scale_of_card(Rect track, const Card& card) {
 
 // Returns two to four round values on the scale.
 std::vector<double> card_ticks(const CardScale& scale) {
+    if (!(scale.to > scale.from)) return {};
     const double raw = (scale.to - scale.from) / 3.2, ten = std::pow(10.0, std::floor(std::log10(raw)));
     double step = 10 * ten;
     for (const double k : {1.0, 2.0, 5.0})
@@ -79,7 +80,7 @@ void draw_measured_mark(ReviewSheet& sheet, Rect row, float x, const std::string
                 behind ? Align::left : Align::right);
 }
 
-void draw_ticks(ReviewSheet& sheet, Rect row, const CardScale& scale, const Card& card) {
+void draw_card_ticks(ReviewSheet& sheet, Rect row, const CardScale& scale, const Card& card) {
     const float up = sheet.paper().body * 0.36f, w = sheet.paper().body * 5, y = scale.track.center().y;
     for (const double v : card_ticks(scale)) {
         const float x = scale.x(v);
@@ -112,7 +113,7 @@ void draw_memory_scale(ReviewSheet& sheet, Rect in, Rect row, const Card& card) 
                 Align::center);
 }
 
-void draw_scale(ReviewSheet& sheet, Rect in, const Card& card) {
+void draw_card_scale(ReviewSheet& sheet, Rect in, const Card& card) {
     Canvas& c = sheet.canvas();
     const Theme& t = sheet.theme();
     const float body = sheet.paper().body, line = sheet.paper().line(), thick = body * 0.42f;
@@ -123,7 +124,7 @@ void draw_scale(ReviewSheet& sheet, Rect in, const Card& card) {
     const float y = track.center().y;
     c.line({track.x, y}, {track.right(), y}, t.hairline, thick);
     if (card.high > card.low) c.line({scale.x(card.low), y}, {scale.x(card.high), y}, t.secondary, thick);
-    draw_ticks(sheet, row, scale, card);
+    draw_card_ticks(sheet, row, scale, card);
     if (card.then) c.circle({scale.x(*card.then), y}, thick * 1.1f, t.good);
     c.circle({scale.x(card.own), y}, thick * 1.1f, t.text);
     if (card.measured) draw_measured_mark(sheet, in, scale.x(*card.measured), card.measured_words);
@@ -137,7 +138,7 @@ void draw_card(ReviewSheet& sheet, Rect box, const Card& card) {
     Rect in = box.inset(pad, pad * 0.6f);
     Rect head = in.cut_top(line);
     sheet.label(head.cut_left(c.text_width(card.label, sheet.faint()) + 6), card.label, sheet.faint());
-    sheet.label(head, card.head_right, sheet.faint(), Align::right);
+    sheet.label(head, card.head_right, {Face::regular, sheet.paper().small, t.secondary, 0}, Align::right);
     const TextStyle large{Face::semibold, sheet.paper().title * 1.25f, card.color, 0};
     Rect value = in.cut_top(sheet.paper().title * 1.4f);
     sheet.label(value.cut_left(c.text_width(card.value, large) + 2), card.value, large);
@@ -145,16 +146,19 @@ void draw_card(ReviewSheet& sheet, Rect box, const Card& card) {
     value.y += sheet.paper().title * 0.18f;
     TextStyle then = sheet.strong();
     then.color = t.good;
-    sheet.label(value.cut_right(c.text_width(card.then_words, then) + 2), card.then_words, then,
-                Align::right);
+    // A narrow card has a line for the proposal.
+    const Rect proposal =
+        sheet.paper().wide ? value.cut_right(c.text_width(card.then_words, then) + 2) : in.cut_top(line);
+    sheet.label(proposal, card.then_words, then, Align::right);
     sheet.label(value, card.unit, sheet.faint());
-    draw_scale(sheet, in, card);
+    draw_card_scale(sheet, in, card);
 }
 
 // Returns the height of all cards.
 float cards_height(const ReviewSheet& sheet) {
     const float body = sheet.paper().body, pad = body * 0.8f * 0.6f;
-    return 3 * sheet.paper().line() + sheet.paper().title * 1.4f + body * 1.15f + 2 * pad;
+    return (sheet.paper().wide ? 3.0f : 4.0f) * sheet.paper().line() + sheet.paper().title * 1.4f
+           + body * 1.15f + 2 * pad;
 }
 
 // Puts the time and the MFU of a run next to the estimates, where one is known.

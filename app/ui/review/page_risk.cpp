@@ -232,7 +232,7 @@ void draw_checklist(ReviewSheet& sheet, const std::vector<RiskRow>& rows) {
     sheet.gap();
 }
 
-// Lists what turns nothing in two halves of the page, left and right.
+// Lists what turns nothing in two halves of the page, one next to the other.
 void draw_unturned(ReviewSheet& sheet, const std::vector<Unturned>& rest) {
     if (rest.empty()) return;
     const float apart = sheet.paper().body * 2, half = (sheet.width() - apart) / 2,
@@ -283,6 +283,7 @@ void ReviewContent::ask_turns() {
 
 void risk_page(ReviewSheet& sheet, const ReviewContent& content) {
     const float line = sheet.paper().line();
+    if (!content.detail().evaluation.step) return;
     sheet.section("Risk: what would turn the decision", 8 * line);
     sheet.words(decision_by_figures(content, proposal_of(content)), sheet.strong());
     if (content.turns.empty()) {
@@ -298,8 +299,8 @@ void risk_page(ReviewSheet& sheet, const ReviewContent& content) {
             draw_checklist(sheet, list.rows);
         draw_unturned(sheet, list.rest);
     }
-    problems_and_advice(sheet, content.detail().evaluation);
-    sheet.gap();
+    const Evaluation& e = content.detail().evaluation;
+    if (!e.problems.empty()) problems_and_advice(sheet, e);
 }
 
 }  // namespace pentamesh::ui

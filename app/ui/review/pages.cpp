@@ -428,6 +428,7 @@ void communication_page(ReviewSheet& sheet, const ReviewContent& content) {
     sheet.table_in({left.x, left.y, half, left.h}, axes);
     sheet.table_in(right, links);
     sheet.gap();
+    if (content.brief()) return;  // call by call they are in the whole page
     Table all = columns_of(comm_table(of.plan, e),
                            {"axis", "what", "collective", "group_size", "tier", "phase", "count_per_step",
                             "message_bytes", "sent_bytes_per_rank", "time_s", "exposed_s"});
@@ -446,18 +447,7 @@ void communication_page(ReviewSheet& sheet, const ReviewContent& content) {
     all.columns.erase(all.columns.begin() + 3, all.columns.begin() + 5);
     all.columns[0].title = "axis, link";
     const bool joined = join_alike(all, 1);
-    if (content.brief() && all.rows.size() > kBriefRows + 1) {  // those that take longest, in their order
-        std::vector<double> times;
-        const std::size_t time = all.columns.size() - 2;
-        for (const Table::Row& row : all.rows) times.push_back(row[time].number());
-        std::ranges::nth_element(times, times.begin() + kBriefRows - 1, std::greater<>());
-        const double least = times[kBriefRows - 1];
-        const std::size_t before = all.rows.size();
-        std::erase_if(all.rows, [&](const Table::Row& row) { return row[time].number() < least; });
-        all.left_out += before - all.rows.size();
-    }
-    sheet.head(all.left_out > 0 ? "The collectives that take longest" : "Every collective",
-               (joined ? sheet.paper().line() : 0) + sheet.table_start(all));
+    sheet.head("Every collective", (joined ? sheet.paper().line() : 0) + sheet.table_start(all));
     if (joined)
         sheet.words("A row with several names has the figures of each of them, not of all together.",
                     sheet.faint());
@@ -544,7 +534,8 @@ void memory_page(ReviewSheet& sheet, const ReviewContent& content) {
     draw_held(sheet, sheet.take_grown(bars, 1.4f * bars), of);
     sheet.gap();
     Table stages = stages_of(m);
-    if (content.brief()) shorten(stages);
+    constexpr std::size_t kTotal = 7;
+    if (content.brief()) shorten(stages, kTotal);  // the fullest stages
     const float line = sheet.paper().line();
     sheet.head("By stage and category", line + sheet.table_start(stages));
     sheet.words("In flight: micro-batches that are held at the peak. Free: with the usual buffers, and with "
@@ -554,10 +545,17 @@ void memory_page(ReviewSheet& sheet, const ReviewContent& content) {
     draw_headroom(sheet, of);
 }
 
-void shorten(Table& table, std::size_t rows) {
+void shorten(Table& table, std::size_t column, std::size_t rows) {
     if (table.rows.size() <= rows + 1) return;
-    table.left_out += table.rows.size() - rows;
-    table.rows.resize(rows);
+    std::vector<double> values;
+    for (const Table::Row& row : table.rows) values.push_back(row[column].number());
+    std::sort(values.begin(), values.end(), std::greater<>());
+    const double least = values[rows - 1];
+    const std::size_t before = table.rows.size();
+    std::size_t kept = 0;
+    std::erase_if(table.rows,
+                  [&](const Table::Row& row) { return row[column].number() < least || ++kept > rows; });
+    table.left_out += before - table.rows.size();
 }
 
 namespace {
@@ -637,6 +635,8 @@ void time_page(ReviewSheet& sheet, const ReviewContent& content) {
         && rest >= std::max(kLower * figure, kLowest * window_pixel(sheet)))
         figure = std::min(figure, rest);
     const float words = sheet.words_height(bubble, sheet.width());
+    if (content.brief())  // the words stand on its page
+        figure = std::min(figure, sheet.whole() - words - 2 * sheet.paper().head);
     sheet.head("The pipeline in one step", pipeline ? figure : words);
     if (pipeline) {
         const float high = std::min(figure, sheet.left());
@@ -674,9 +674,9 @@ void draw_axes_grid(ReviewSheet& sheet, const Reviewed& of, const std::vector<Gr
         if (sheet.left() < least) sheet.need(sheet.whole());
         const float free =
             (sheet.left() - below) / static_cast<float>((axes.size() - next + columns - 1) / columns);
-        const float fits = wide && below > 0 ? std::max(least, free - 2 * line)
-                           : wide            ? sheet.left() - line
-                                             : std::min(sheet.left(), words + w * 0.8f),
+        const float fits = wide && below > 0 && free - 2 * line >= least ? free - 2 * line
+                           : wide                                        ? sheet.left() - line
+                                  : std::min(sheet.left(), words + w * 0.8f),
                     high = std::max(fits, std::min(least, sheet.left()));
         const Rect row = sheet.take_grown(high, wide ? high : words + w * 1.5f);
         for (std::size_t i = 0; i < count; ++i) {
@@ -733,7 +733,7 @@ Table groups_and_failure(const Reviewed& of, const Failure& failure) {
 void placement_page(ReviewSheet& sheet, const ReviewContent& content) {
     const Reviewed of = content.detail();
     const bool brief = content.brief();
-    sheet.section("Placement: who talks to whom, over which link", sheet.whole());
+    sheet.section("Placement: who talks to whom, over which link", 0.5f * sheet.whole());
     if (!of.evaluation.valid) return;
     if (brief) plan_lines(sheet, content);
     const std::vector<GroupKind> axes = axes_in_use(of.evaluation);
@@ -748,7 +748,11 @@ void placement_page(ReviewSheet& sheet, const ReviewContent& content) {
                 sheet.faint());
     sheet.gap(0.3f);
     const Failure failure = lose_node(of.plan, of.evaluation.mesh, 0);
-    const Table groups = groups_and_failure(of, failure);
+    Table groups = groups_and_failure(of, failure);
+    if (brief)  // combined axes are in the whole page
+        std::erase_if(groups.rows, [&](const Table::Row& row) {
+            return std::ranges::none_of(axes, [&](GroupKind k) { return row[0].text() == name_of(k); });
+        });
     const std::string words = failure.axes.empty() ? "" : failure_words(of, failure);
     const float line = sheet.paper().line();
     draw_axes_grid(sheet, of, axes,
@@ -758,7 +762,8 @@ void placement_page(ReviewSheet& sheet, const ReviewContent& content) {
     sheet.head("Groups by link, and the loss of a " + std::string(domain_name(of.plan.cluster)),
                sheet.words_height(words, sheet.width()) + sheet.paper().line() + sheet.table_start(groups));
     sheet.words(words);
-    sheet.words("Over a link: of how many groups it is the slowest. Combined axes below their parts.",
+    sheet.words(std::string("Over a link: of how many groups it is the slowest.")
+                    + (brief ? "" : " Combined axes below their parts."),
                 sheet.faint());
     sheet.table(groups);
 }

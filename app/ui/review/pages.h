@@ -126,9 +126,10 @@ void risk_page(ReviewSheet& sheet, const ReviewContent& content);
 void plan_lines(ReviewSheet& sheet, const ReviewContent& content);
 // Lists problems and advice of the plan in detail, where it has any.
 void problems_and_advice(ReviewSheet& sheet, const Evaluation& e);
-// Keeps so many rows of a table of a brief review, and says how many are left out.
-inline constexpr std::size_t kBriefRows = 12;
-void shorten(Table& table, std::size_t rows = kBriefRows);
+// Keeps of a table the rows with the largest figures of a column, in their order; the table says how many are
+// left out.
+inline constexpr std::size_t kBriefRows = 8;
+void shorten(Table& table, std::size_t column, std::size_t rows = kBriefRows);
 // Draws the upper part of a page that decides between two plans: the verdict, the way from A to B, both
 // strips with the memory of each. Precondition: the content has a comparison of two plans, both with a step.
 void pair_page(ReviewSheet& sheet, const ReviewContent& content);
@@ -154,6 +155,8 @@ void draw_where(ReviewSheet& sheet, const Reviewed& of, float above = 0);
 // fullest GPU then holds. Precondition: the first plan has a step.
 [[nodiscard]] float tried_height(ReviewSheet& sheet, float width, const ReviewContent& content);
 void draw_tried(ReviewSheet& sheet, Rect room, const ReviewContent& content);
+// Draws the same row by row, on as many pages as it takes.
+void draw_tried_rows(ReviewSheet& sheet, const ReviewContent& content);
 // Draws what is open with the plan that is taken, and room for a decision, where the page has room for it.
 void draw_open(ReviewSheet& sheet, const ReviewContent& content);
 // Draws where the step goes, what else was tried and what is open in all that is left of the page. Returns

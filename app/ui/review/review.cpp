@@ -66,7 +66,7 @@ std::vector<ReviewPage> review_pages_of(const ReviewRequest& request, bool two, 
         const bool figures = page != ReviewPage::summary && page != ReviewPage::comparison;
         if (page == ReviewPage::assumptions && valid)  // they come last
             for (const ReviewPage p : {ReviewPage::risk, ReviewPage::scale}) out.push_back(p);
-        // The summary has the layouts that were tried.
+        // The summary has what was tried.
         const bool placed = page == ReviewPage::comparison || page >= ReviewPage::scale;
         if ((valid || !figures) && !placed) out.push_back(page);
     }

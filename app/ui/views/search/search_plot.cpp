@@ -5,11 +5,13 @@
 #include "app/ui/views/search/view.h"
 #include "core/plan/edits.h"
 #include "core/plan/problem.h"
+#include "core/step/constants.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string>
 
 namespace pentamesh::ui {
@@ -279,7 +281,7 @@ void mark_in_plot(Ui& ui, const Scene& scene, const KeptDots& dots, const Search
 namespace {
 
 constexpr float kRow = 24, kGap = 8;
-constexpr float kStep = 54, kTokens = 58, kMemory = 44, kMark = 15, kNumber = 22, kSecond = 72;
+constexpr float kStep = 54, kTokens = 58, kMemory = 44, kMark = 15, kNumber = 22, kSecond = 72, kDays = 50;
 
 // Returns a short title for a column.
 std::string_view column_name(Varied v) {
@@ -307,15 +309,17 @@ struct Columns {
     std::vector<Size> size;
     std::string same;         // values shared by all results, in no column: "schedule zb-v, micro-batch 1"
     std::string_view second;  // the title of the second goal's column; empty: it has no such column
+    bool days = false;        // a column has what the training takes
 };
 
 Columns columns_of_results(Ui& ui, float room, const std::vector<SearchRow>& rows, const LayoutChoice& own,
-                           Second then) {
-    Columns out{differing(rows, own), {}, {}, {}};
+                           Second then, bool days) {
+    Columns out{differing(rows, own), {}, {}, {}, days};
     if (then == Second::robust) out.second = "slowed";
     if (then == Second::simple) out.second = "edits";
     const TextStyle s = ui.style(12);
-    float all = kNumber + kStep + kTokens + kMemory + kMark + (out.second.empty() ? 0 : kSecond);
+    float all =
+        kNumber + kStep + kTokens + kMemory + kMark + (out.second.empty() ? 0 : kSecond) + (days ? kDays : 0);
     for (const Varied v : out.fields) {
         float w = std::max(ui.canvas().text_width(column_name(v), ui.small()),
                            ui.canvas().text_width(value_text(own, v), s));
@@ -338,21 +342,27 @@ Columns columns_of_results(Ui& ui, float room, const std::vector<SearchRow>& row
         out.fields.erase(out.fields.begin() + static_cast<std::ptrdiff_t>(i));
         out.size.erase(out.size.begin() + static_cast<std::ptrdiff_t>(i));
     }
-    if (all > room) out = {{}, {}, {}, out.second};
+    if (all > room) out = {{}, {}, {}, out.second, days};
     return out;
 }
 
 // Writes a line: a result's, or the titles. The layout is one text where it has no columns.
 void draw_line(Ui& ui, Rect row, const Columns& columns, const std::string& number, const TextStyle& faint,
-               const std::vector<std::string>& fields, const std::array<std::string, 4>& figures,
+               const std::vector<std::string>& fields, const std::array<std::string, 5>& figures,
                const TextStyle& plain, const TextStyle& step, const TextStyle& memory) {
     std::vector<Words> cells{{number, px(kNumber), faint}};
     for (std::size_t i = 0; i < fields.size(); ++i)
         cells.push_back({fields[i], columns.fields.empty() ? share() : columns.size[i], plain});
     cells.push_back({{}, columns.fields.empty() ? px(8) : share()});
-    constexpr std::array kWidth{kStep, kTokens, kMemory, kSecond};
-    for (std::size_t i = 0; i < (columns.second.empty() ? 3u : 4u); ++i)
-        cells.push_back({figures[i], px(kWidth[i]), i == 0 ? step : i == 2 ? memory : plain, Align::right});
+    constexpr std::array kWidth{kStep, kTokens, kDays, kMemory, kSecond};
+    const std::array<bool, kWidth.size()> has{true, true, columns.days, true, !columns.second.empty()};
+    for (std::size_t i = 0; i < kWidth.size(); ++i)
+        if (has[i])
+            cells.push_back({figures[i], px(kWidth[i]),
+                             i == 0   ? step
+                             : i == 3 ? memory
+                                      : plain,
+                             Align::right});
     cells.push_back(space(kMark));
     text_row(ui, row, cells);
 }
@@ -363,7 +373,8 @@ void draw_head(Ui& ui, Rect row, const Columns& columns) {
     for (const Varied v : columns.fields) titles.emplace_back(column_name(v));
     if (titles.empty()) titles = {"layout"};
     draw_line(ui, row, columns, "", ui.small(), titles,
-              {"step", "tokens/s", "GiB", std::string(columns.second)}, ui.small(), ui.small(), ui.small());
+              {"step", "tokens/s", "days", "GiB", std::string(columns.second)}, ui.small(), ui.small(),
+              ui.small());
 }
 
 void draw_result(Ui& ui, Rect row, const Scene& scene, const Columns& columns, const SearchRow& r,
@@ -374,9 +385,11 @@ void draw_result(Ui& ui, Rect row, const Scene& scene, const Columns& columns, c
     for (const Varied v : columns.fields) fields.push_back(value_text(r.choice, v));
     if (fields.empty()) fields = {words_of(r.choice, scene.plan.model.moe.has_value())};  // the card has all
     const double tokens_per_s = r.step_s > 0 ? tokens_per_step(scene.plan.training) / r.step_s : 0;
+    const std::optional<double> days = pentamesh::cost_of(scene.plan, tokens_per_s).days;
     draw_line(ui, row.inset(6, 0), columns, number, ui.small(own ? Tone::text : Tone::secondary), fields,
-              {time_text(r.step_s), count_text(tokens_per_s), gib(r.memory_bytes), second}, ui.style(12),
-              ui.style(12, Tone::text, Face::semibold),
+              {time_text(r.step_s), count_text(tokens_per_s), days ? three_digits(*days) : "",
+               gib(r.memory_bytes), second},
+              ui.style(12), ui.style(12, Tone::text, Face::semibold),
               r.fit == MemoryFit::yes ? ui.style(12) : ui.style(12).in(color_of(ui.theme(), r.fit)));
     if (r.pareto) ui.canvas().circle({row.right() - 12, row.center().y}, 3.5f, ui.theme().good);
 }
@@ -471,7 +484,8 @@ void draw_results(Ui& ui, Rect& room, const Scene& scene, const SearchFound& fou
     const std::size_t shown = choice.all_rows ? rows.size() : std::min(rows.size(), choice.most);
     const std::vector<SearchRow> listed(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(shown));
     const LayoutChoice own = choice_of(scene.plan);
-    Columns columns = columns_of_results(ui, room.w - 12, listed, own, tied > 0 ? choice.then : Second::step);
+    Columns columns = columns_of_results(ui, room.w - 12, listed, own, tied > 0 ? choice.then : Second::step,
+                                         scene.plan.training.tokens_total > 0);
     draw_head(ui, room.cut_top(20).inset(6, 0), columns);
     room.cut_top(2);
     const Evaluation& e = scene.evaluation;
