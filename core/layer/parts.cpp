@@ -17,8 +17,7 @@ void PartLister::mixer_calls() {
     else
         region({What::activations_before_attention, What::activations_after_attention,
                 What::gradients_before_attention, What::gradients_after_attention,
-                again(What::attention_input_again_for_the_weight_gradient),
-                product_input(TensorId::attention_input, {})},
+                again(What::attention_input_again_for_the_weight_gradient)},
                t_.recompute.whole_layers());
 }
 
@@ -317,8 +316,7 @@ void PartLister::region(const Region& r, bool repeats) {
         backward(tp, d_.tp, all_reduce, r.grad_in, hidden_bytes_);
         return;
     }
-    const bool made_again = r.gather_again == What::none && !is_kept(r.input, t_.recompute, software_);
-    forward(tp, d_.tp, all_gather, r.in, hidden_bytes_, repeats || made_again);
+    forward(tp, d_.tp, all_gather, r.in, hidden_bytes_, repeats);
     forward(tp, d_.tp, reduce_scatter, r.out, hidden_bytes_, repeats);
     backward(tp, d_.tp, all_gather, r.grad_out, hidden_bytes_);
     backward(tp, d_.tp, reduce_scatter, r.grad_in, hidden_bytes_);
@@ -330,8 +328,7 @@ void PartLister::mlp_calls() {
     if (type_.ffn_width > 0)
         region({What::activations_before_the_mlp, What::activations_after_the_mlp,
                 What::gradients_before_the_mlp, What::gradients_after_the_mlp,
-                again(What::mlp_input_again_for_the_weight_gradient),
-                product_input(TensorId::mlp_input, RecomputeModules(RecomputeModule::mlp))},
+                again(What::mlp_input_again_for_the_weight_gradient)},
                recomputes(RecomputeModule::mlp));
     part_ = LayerPart::shared_experts;
     if (type_.is_moe() && m_.moe && m_.moe->shared_experts > 0)
@@ -489,9 +486,8 @@ void PartLister::kept() {
             keep_between(TensorId::attention_input, m_.hidden, product_bytes_, false,
                          RecomputeModules(RecomputeModule::layernorm));
         else
-            kept_.push_back(
-                product_input(TensorId::attention_input,
-                              latent() ? RecomputeModules(RecomputeModule::layernorm) : RecomputeModules()));
+            keep_product_input(TensorId::attention_input,
+                               latent() ? RecomputeModules(RecomputeModule::layernorm) : RecomputeModules());
         mixer_kept();
         if (m_.post_norms) keep_between(TensorId::norm_after_attention_input, m_.hidden, wire_);
         if (t_.dropout) keep_between(TensorId::attention_dropout_mask, m_.hidden, 1);
@@ -502,7 +498,7 @@ void PartLister::kept() {
         const RecomputeModules recomputed_by(RecomputeModule::mlp);
         // After a shared norm both halves have one input; where it is kept as gathered, each keeps its own.
         if (!m_.shared_norm || !mixes || (software_.inputs_whole && d_.sequence_parallel))
-            kept_.push_back(product_input(TensorId::mlp_input, recomputed_by));
+            keep_product_input(TensorId::mlp_input, recomputed_by);
         mlp_kept(mlp_tensors(TensorModule::mlp), Tokens::region, type_.ffn_width, d_.tp, recomputed_by,
                  recomputed_by);
     }
@@ -525,10 +521,11 @@ void PartLister::keep_region(TensorId id, i64 width, i64 local, double bytes, Re
     kept_.push_back({id, Tokens::region, width, local, bytes, recomputed_by, false, of_kv_heads});
 }
 
-Activation PartLister::product_input(TensorId id, RecomputeModules recomputed_by) const {
-    const bool whole = software_.inputs_whole && d_.sequence_parallel;
-    return {id,           whole ? Tokens::region : Tokens::between, m_.hidden, m_.hidden, product_bytes_,
-            recomputed_by};
+void PartLister::keep_product_input(TensorId id, RecomputeModules recomputed_by) {
+    if (software_.inputs_whole && d_.sequence_parallel)
+        keep_region(id, m_.hidden, m_.hidden, product_bytes_, recomputed_by);
+    else
+        keep_between(id, m_.hidden, product_bytes_, false, recomputed_by);
 }
 
 void PartLister::mlp_kept(const MlpTensors& ids, Tokens tokens, i64 width, i64 degree,
