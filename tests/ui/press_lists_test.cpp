@@ -1,5 +1,6 @@
 // Tests lists that are longer than their room, tables behind the views, and the commands made of files: each
 // is pressed, and its effect checked.
+#include "app/ui/panels/plan_panel.h"
 #include "app/ui/views/table.h"
 #include "core/base/files.h"
 #include "core/io/plan_json.h"
@@ -8,6 +9,7 @@
 #include "tests/ui/press.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <doctest/doctest.h>
 #include <filesystem>
 
@@ -116,7 +118,9 @@ TEST_CASE(
     REQUIRE_FALSE(before.notes.empty());
     REQUIRE(d.click("plan.model"));
     d.type("llama-3-8b");  // the list is long
-    REQUIRE(d.click("menu.model", index_of(d.presets.list(PresetKind::model), "llama-3-8b")));
+    const PresetMenu menu = preset_menu(d.presets, PresetKind::model, "");
+    const auto row = std::ranges::find(menu.entry, "llama-3-8b", &Presets::Entry::id);
+    REQUIRE(d.click("menu.model", static_cast<std::uint64_t>(row - menu.entry.begin())));
     CHECK(d.plan().model == d.presets.model("llama-3-8b"));
     CHECK(d.plan().name.empty());
     CHECK(d.plan().notes.empty());

@@ -602,8 +602,8 @@ void advice_and_tried(ReviewSheet& sheet, const ReviewContent& content) {
 
 void tried_page(ReviewSheet& sheet, const ReviewContent& content) {
     if (!content.detail().evaluation.step) return;
-    const float rows = tried_height(sheet, sheet.width(), content), line = sheet.paper().line();
-    sheet.section("What else was tried, and why not", std::min(rows + 2 * line, sheet.whole()));
+    sheet.section("What else was tried, and why not", sheet.whole() / 2);
+    const float rows = tried_height(sheet, sheet.width(), content);
     if (content.tried.empty() && content.unfit.empty())
         return sheet.words("No other layout within one change fits, and none that does not would be faster.");
     sheet.words("One change each of " + content.detail_name()

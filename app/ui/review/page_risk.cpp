@@ -99,9 +99,9 @@ void add_turns(const ReviewContent& content, const Turns& t, const std::function
                                 .high = std::log2(t.most / now),
                                 .turn = std::log2(p->at / now)});
     if (!t.any())
-        out.rest.push_back({t.constant.name, write(now),
-                            t.least < t.most ? "no value between " + write(t.least) + " and " + write(t.most)
-                                             : "no other value was tried"});
+        out.rest.push_back(
+            {t.constant.name, write(now),
+             t.least < t.most ? write(t.least) + " to " + write(t.most) : "no other value was tried"});
 }
 
 // Holds a figure that is measured, not assumed: the decision follows from it in closed form.
@@ -180,7 +180,7 @@ RowChart checklist_chart(const Ink& ink, float width, const std::vector<RiskRow>
                              {.head = "in the plan", .align = Align::right, .gap = gap},
                              {.head = "holds up to", .align = Align::right, .gap = gap},
                              {.align = Align::right, .gap = gap * 0.6f},
-                             {.head = "half, as it is, twice",
+                             {.head = "half to twice",
                               .align = Align::center,
                               .share = 1,
                               .gap = gap,
@@ -239,7 +239,7 @@ void draw_unturned(ReviewSheet& sheet, const std::vector<Unturned>& rest) {
                 line = sheet.paper().line();
     const std::size_t first = sheet.paper().wide ? (rest.size() + 1) / 2 : rest.size();
     std::array<Table, 2> halves;
-    for (Table& t : halves) t.columns = {{"assumption"}, {"in the plan"}, {"turns it"}};
+    for (Table& t : halves) t.columns = {{"assumption"}, {"in the plan"}, {"no value turns it in"}};
     for (std::size_t i = 0; i < rest.size(); ++i)
         halves[i < first ? 0 : 1].rows.push_back({rest[i].name, rest[i].now, rest[i].searched});
     if (halves[1].rows.empty()) {
@@ -249,7 +249,7 @@ void draw_unturned(ReviewSheet& sheet, const std::vector<Unturned>& rest) {
     }
     const float high = std::max(sheet.table_in({0, 0, half, 0}, halves[0], false),
                                 sheet.table_in({0, 0, half, 0}, halves[1], false));
-    sheet.head("What does not turn it", std::min(high, sheet.whole() * 0.8f));
+    sheet.head("What does not turn it", std::min(high, sheet.whole() - 3 * line));
     Rect row = sheet.take(std::min(high, sheet.whole()));
     sheet.table_in(row.cut_left(half), halves[0]);
     row.cut_left(apart);

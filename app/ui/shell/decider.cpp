@@ -195,6 +195,10 @@ void Decider::look_for_better() {
     better_of_ = version, better_revision_ = revision;
     const bool had = !better_.empty();
     better_.clear();
+    if (window_.task) {  // who solves a task gets no layouts that it may not allow
+        window_.dirty = window_.dirty || had;
+        return;
+    }
     const bool experts = open.model.moe.has_value();
     // If the plan does not fit, any layout that fits is offered.
     const bool fits = e.step && e.memory.fits();

@@ -74,7 +74,7 @@ constexpr auto kPaletteWords = std::to_array<PaletteWords>({
     {"file.new", "empty plan, blank, start over"},
     {"file.preset", "example, gallery, template, recipe"},
     {"file.recover", "crash, lost work, autosave, restore"},
-    {"file.review", "pdf, report, design review"},
+    {"file.review", "pdf, report, design review, review for a meeting"},
     {"file.quit", "exit, close the window"},
     {"edit.undo", "revert"},
     {"edit.fields", "settings, all fields, parameters of the plan, preferences of the plan, options"},
