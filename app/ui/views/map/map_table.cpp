@@ -218,7 +218,7 @@ float row_height(Ui& ui, const MapRow& r, const std::array<float, kColumns>& wid
     // Words that are cut short under a name can be hovered in the window; on paper nobody can.
     if (width[cuts] <= 0 && ui.state().for_picture)
         h = std::max(h, high(words_of(r.id).cuts, width[axis] - kSwatch - (r.modifier ? kModifier : 0)) + 16);
-    // What is carried is said where the other words leave room for it.
+    // The words say what is carried where the other columns leave room for it.
     if (width[says] > 0) {
         const std::string least_words = r.collectives.empty() ? says_text(r) : collectives_text(r);
         h = std::max(h, high(least_words, width[says]) + 16);
