@@ -55,6 +55,12 @@ constexpr auto max_element(R&& r, Less less = {}, P of = {}) {
     });
 }
 template <typename R, typename Less = std::less<>, typename P = std::identity>
+constexpr auto min_element(R&& r, Less less = {}, P of = {}) {
+    return std::min_element(std::begin(r), std::end(r), [&](auto&& a, auto&& b) {
+        return std::invoke(less, std::invoke(of, a), std::invoke(of, b));
+    });
+}
+template <typename R, typename Less = std::less<>, typename P = std::identity>
 constexpr void stable_sort(R&& r, Less less = {}, P of = {}) {
     std::stable_sort(std::begin(r), std::end(r), [&](auto&& a, auto&& b) {
         return std::invoke(less, std::invoke(of, a), std::invoke(of, b));
