@@ -180,7 +180,7 @@ RowChart checklist_chart(const Ink& ink, float width, const std::vector<RiskRow>
                              {.head = "in the plan", .align = Align::right, .gap = gap},
                              {.head = "holds up to", .align = Align::right, .gap = gap},
                              {.align = Align::right, .gap = gap * 0.6f},
-                             {.head = "half to twice",
+                             {.head = "0.5 – 2×",
                               .align = Align::center,
                               .share = 1,
                               .gap = gap,
