@@ -173,6 +173,17 @@ TEST_CASE("with its run a stand-in goes, and a trace beside one has its measured
     CHECK(d.plan() == before);
 }
 
+TEST_CASE("a plan that is pasted where a run asks for it takes the stand-in's place") {
+    Driver d("llama-3-8b-fsdp");
+    d.clipboard = write_plan(d.plan());
+    d.shell.open_plan(stand_in_of(d.plan()));
+    open_and_wait(d, kGolden / "measured" / "run2602-00" / "rank42.pt.trace.json.gz");
+    REQUIRE(d.click("plan.wanted.paste", static_cast<std::uint64_t>(ViewId::mesh)));
+    d.settle();
+    CHECK_FALSE(is_stand_in(d.plan()));
+    CHECK(d.shell.screen().run != nullptr);
+}
+
 TEST_CASE("one dump stands for all beside it, and a plan with the run's layout stays") {
     Driver d("llama-3-8b-fsdp");
     open_and_wait(d, kGolden / "runs" / "lock_gil_2nd" / "_dump_3.gz");

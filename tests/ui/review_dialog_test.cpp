@@ -36,6 +36,10 @@ TEST_CASE("the Export menu has the review too") {
     d.press({Key::enter});
     d.settle();
     CHECK(d.shell.dialog() == DialogKind::review);
+    d.press({Key::escape});
+    CHECK(d.shell.dialog() == DialogKind::none);
+    run_id(d, "export.review");
+    CHECK(d.shell.dialog() == DialogKind::review);
 }
 
 TEST_CASE("File > Export review asks how it is to look and where it goes") {

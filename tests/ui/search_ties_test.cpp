@@ -84,6 +84,21 @@ TEST_CASE("a plan that is not listed stands where its step belongs, and the figu
     CHECK(at != runs.end());
 }
 
+TEST_CASE("chips free what is held by default: recomputation of some layers and modules, types of states") {
+    Driver d("mesh-8", {1600, 1000});
+    look_at_ties(d);
+    const auto layouts = [&] { return tied_search(d).found->report->counts.layouts; };
+    const auto before = layouts();
+    REQUIRE(d.click("search.finer"));
+    finish_ties(d);
+    CHECK(tied_search(d).request.finer);
+    const auto finer = layouts();
+    CHECK(finer > before);
+    REQUIRE(d.click("search.vary", static_cast<std::uint64_t>(Varied::gradients)));
+    finish_ties(d);
+    CHECK(layouts() > finer);
+}
+
 TEST_CASE("a field's chip takes a range: layouts outside of it are not tried") {
     Driver d("mesh-8", {1600, 1000});
     look_at_ties(d);
