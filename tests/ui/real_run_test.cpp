@@ -178,7 +178,7 @@ TEST_CASE("a plan that is pasted where a run asks for it takes the stand-in's pl
     d.clipboard = write_plan(d.plan());
     d.shell.open_plan(stand_in_of(d.plan()));
     open_and_wait(d, kGolden / "measured" / "run2602-00" / "rank42.pt.trace.json.gz");
-    REQUIRE(d.click("plan.wanted.paste", static_cast<std::uint64_t>(ViewId::mesh)));
+    REQUIRE(d.click("plan.wanted.paste", static_cast<std::uint64_t>(ViewId::memory)));
     d.settle();
     CHECK_FALSE(is_stand_in(d.plan()));
     CHECK(d.shell.screen().run != nullptr);
