@@ -5,6 +5,7 @@
 #include "app/tables/decide_tables.h"
 #include "app/ui/kit/data_table.h"
 #include "app/ui/kit/format.h"
+#include "app/ui/kit/plot.h"
 #include "app/ui/review/pages.h"
 #include "app/ui/scene/colors.h"
 #include "app/ui/scene/scene.h"
@@ -394,13 +395,7 @@ WayScale scale_of(Rect plot, const std::vector<WayBar>& bars, double a_s, double
 // Returns the round numbers of seconds that the scale has lines at.
 std::vector<double> ticks_of(const WayScale& scale, float line) {
     const double most = std::max(2.0, std::floor(static_cast<double>(scale.plot.h / (1.8f * line))));
-    const double raw = (scale.top - scale.base) / most, ten = std::pow(10.0, std::floor(std::log10(raw)));
-    double step = 10 * ten;
-    for (const double k : {1.0, 2.0, 5.0})
-        if (k * ten >= raw) {
-            step = k * ten;
-            break;
-        }
+    const double step = round_step((scale.top - scale.base) / most);
     std::vector<double> out;
     for (double i = std::ceil(scale.base / step); i * step <= scale.top; ++i) out.push_back(i * step);
     return out;

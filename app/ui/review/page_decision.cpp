@@ -1,6 +1,7 @@
 // The first page of a review: what to do and why, three figures, where it runs, where the step goes, what
 // else was tried, and what is open. It is one page, and needs no other.
 #include "app/ui/kit/format.h"
+#include "app/ui/kit/plot.h"
 #include "app/ui/panels/inspector.h"
 #include "app/ui/review/pages.h"
 #include "app/ui/views/memory/view.h"
@@ -56,13 +57,7 @@ CardScale scale_of_card(Rect track, const Card& card) {
 // Returns two to four round values on the scale.
 std::vector<double> card_ticks(const CardScale& scale) {
     if (!(scale.to > scale.from)) return {};
-    const double raw = (scale.to - scale.from) / 3.2, ten = std::pow(10.0, std::floor(std::log10(raw)));
-    double step = 10 * ten;
-    for (const double k : {1.0, 2.0, 5.0})
-        if (k * ten >= raw) {
-            step = k * ten;
-            break;
-        }
+    const double step = round_step((scale.to - scale.from) / 3.2);
     std::vector<double> out;
     for (double i = std::ceil(scale.from / step); i * step <= scale.to; ++i) out.push_back(i * step);
     return out;
