@@ -581,13 +581,13 @@ const PackedSheets& packed(Ui& ui, Vec2 room, const Scene& scene, ShardsViewStat
 }  // namespace
 
 std::optional<PlanEdit> draw_sheets(Ui& ui, Rect room, Scene& scene, ShardsViewState& s) {
-    constexpr float kHeldHeight = 38, kTall = 420;
+    constexpr float kHeldHeight = 38, kTallPane = 420;
     std::optional<PlanEdit> edit;
     SheetLook look;
     look.isolate = s.isolate;
     look.dense = dense_coordinates(scene.evaluation.mesh, s.drawn->of.rank);
     look.expert = expert_coordinates(scene.evaluation.mesh, s.drawn->of.rank);
-    if (room.h > kTall) {
+    if (room.h > kTallPane) {
         draw_held(ui, room.cut_bottom(kHeldHeight), scene, s);
         room.cut_bottom(8);
     }
