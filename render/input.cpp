@@ -38,7 +38,9 @@ std::vector<KeyQueue::Event> KeyQueue::next_frame(bool field_opens) {
     for (; n < events_.size(); ++n) {
         const Sort sort = sort_of(events_[n]);
         if (sort == Sort::button) {  // it has a frame of its own, once a field that opens has what was typed
-            if (n == 0 && (!field_opens || events_.size() >= kMostHeld)) n = 1;
+            // A field that is pressed opens when the button is let go: that never waits for the field.
+            const bool goes = !field_opens || events_[n].action == kRelease || events_.size() >= kMostHeld;
+            if (n == 0 && goes) n = 1;
             break;
         }
         if (sort == Sort::writes && commanded) break;

@@ -105,3 +105,16 @@ TEST_CASE("a click without keys before it is not late, and a press and its relea
     CHECK(second[0].action == 0);
     CHECK(second[0].mouse == Vec2{8, 9});
 }
+
+TEST_CASE("a field that is pressed opens when the button is let go: that does not wait for the field") {
+    KeyQueue keys;
+    keys.add({.action = 1, .button = 0});
+    keys.add({.action = 0, .button = 0});
+    type(keys, "4");
+    keys.add({.action = 1, .button = 0});
+    CHECK(said(keys.next_frame(false)) == "[down]");
+    CHECK(said(keys.next_frame(true)) == "[up]");
+    CHECK(said(keys.next_frame(true)) == "4");
+    CHECK(said(keys.next_frame(true)).empty());  // the next click waits until the field has its letters
+    CHECK(said(keys.next_frame(false)) == "[down]");
+}

@@ -153,13 +153,17 @@ Key key_of(int code) {
 }
 
 // Gives the window these reports as the platform does, `at_once` of them before each frame.
-void report(Driver& d, std::string_view typed, std::size_t at_once) {
-    const std::vector<KeyQueue::Event> reports = reports_of(typed);
+void report(Driver& d, const std::vector<KeyQueue::Event>& reports, std::size_t at_once) {
     KeyQueue keys;
     bool field_opens = false;
     for (std::size_t i = 0; i < reports.size() || !keys.empty();) {
         for (std::size_t n = 0; n < at_once && i < reports.size(); ++n) keys.add(reports[i++]);
         for (const KeyQueue::Event& e : keys.next_frame(field_opens)) {
+            if (e.button >= 0) {
+                d.input.mouse = e.mouse;
+                d.input.down[static_cast<std::size_t>(e.button)] = e.action == 1;
+                continue;
+            }
             if (e.letter) d.input.text += static_cast<char>(e.character);
             if (!e.letter && e.action == 1) d.input.keys_down = {key_of(e.key)};
             d.input.ctrl = d.input.shift = d.input.ctrl || e.modifiers != 0;
@@ -184,7 +188,7 @@ TEST_CASE(
         CAPTURE(at_once);
         Driver d("single-gpu");
         const auto view = d.shell.screen().full;
-        report(d, "^eours 38b\t64\t6656\t52\t4\t128\t23k\t152k\t\n", at_once);
+        report(d, reports_of("^eours 38b\t64\t6656\t52\t4\t128\t23k\t152k\t\n"), at_once);
         const Model& m = d.plan().model;
         CHECK(m.name == "ours 38b");
         CHECK(m.layers == 64);
@@ -195,5 +199,27 @@ TEST_CASE(
         CHECK(m.ffn == 23 * 1024);
         CHECK(m.vocab == 152 * 1024);
         CHECK(d.shell.screen().full == view);
+    }
+}
+
+TEST_CASE("a number that is clicked takes what is typed next, and the next click is the window's") {
+    for (const std::size_t at_once : {1, 2, 3, 1000}) {
+        CAPTURE(at_once);
+        Driver d("llama-3-70b-3d");
+        const auto view = d.shell.screen().full;
+        std::vector<KeyQueue::Event> reports;
+        const auto click = [&](std::string_view name) {
+            const auto r = d.shell.ui_state().rect_of(name);
+            REQUIRE(r);
+            for (const int action : {1, 0})
+                reports.push_back({.action = action, .button = 0, .mouse = r->center()});
+        };
+        d.move(d.shell.ui_state().rect_of("plan.gpus")->center());
+        click("plan.gpus");
+        for (const KeyQueue::Event& e : reports_of("512\n")) reports.push_back(e);
+        click("view.step");
+        report(d, reports, at_once);
+        CHECK(d.plan().cluster.gpus == 512);
+        CHECK(d.shell.screen().full != view);
     }
 }
