@@ -345,7 +345,9 @@ void many_shards(Advice& a) {
     if (many)
         say(p, "FSDP over ", s.degree, " ranks: a ring of that length takes ", s.degree - 1, " steps of ",
             a.before(Measure::ring_piece), " each; latency by itself is ", a.before(Measure::ring_latency_s),
-            " a collective, ", a.before(Measure::ring_latency_step_s), " a step.");
+            " a collective, ", a.before(Measure::ring_latency_step_s),
+            " a step. Of all its time the step waits ",
+            a.before(Measure::group_exposed_s, GroupKind::dp_shard), ".");
     else
         say(p, "FSDP over ", s.degree, " ranks, at most ", s.per_fast_domain, " of them in one ",
             tier_name(a.plan.cluster, 0), " domain: the step waits ",

@@ -152,7 +152,9 @@ void export_megatron(ExportDraft& draft) {
     text +=
         "\nGPUS_PER_NODE=" + number_text(host) + "\nNUM_NODES=" + number_text(p.cluster.gpus / host) + "\n";
     text += "\nPLAN_ARGS=(\n" + flags_text(draft.settings) + ")\n";
-    text += "\n# Not of the plan: data, learning rate, how long.\nRUN_ARGS=(\n";
+    text += "\n# Not of the plan: data, learning rate, how long";
+    if (p.model.positions == Positions::rope) text += ", --rotary-base and its scaling";
+    text += ".\nRUN_ARGS=(\n";
     const double tokens = tokens_per_step(p.training);
     const auto steps =
         p.training.tokens_total > 0 ? static_cast<std::int64_t>(p.training.tokens_total / tokens) : 100;
