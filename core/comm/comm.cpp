@@ -111,8 +111,9 @@ void CommRows::vocabulary_parallel() {
         put(tp, Unit::embedding, Phase::backward, all_gather, What::gradients_of_the_embedded_tokens, s);
         put(tp, Unit::head, Phase::forward, all_gather, What::activations_before_the_head, s, heads);
         put(tp, Unit::head, Phase::backward, reduce_scatter, What::gradients_before_the_head, s, heads);
-        put(tp, Unit::head, Phase::backward, all_gather, What::head_input_again_for_the_weight_gradient, s,
-            heads);
+        if (!facts_of(plan_.training.software).inputs_whole)
+            put(tp, Unit::head, Phase::backward, all_gather, What::head_input_again_for_the_weight_gradient,
+                s, heads);
     } else {
         put(tp, Unit::embedding, Phase::forward, all_reduce, What::embedded_tokens, s);
         put(tp, Unit::head, Phase::backward, all_reduce, What::gradients_before_the_head, s, heads);

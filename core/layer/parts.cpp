@@ -17,7 +17,8 @@ void PartLister::mixer_calls() {
     else
         region({What::activations_before_attention, What::activations_after_attention,
                 What::gradients_before_attention, What::gradients_after_attention,
-                again(What::attention_input_again_for_the_weight_gradient)},
+                again(What::attention_input_again_for_the_weight_gradient),
+                product_input(TensorId::attention_input, {})},
                t_.recompute.whole_layers());
 }
 
@@ -37,19 +38,23 @@ void PartLister::latent_calls(const Mla& a) {
     struct Way {
         What in, grad_in, again;
         i64 width;
+        bool made_again = false;
     };
+    const Activation input =
+        product_input(TensorId::attention_input, RecomputeModules(RecomputeModule::layernorm));
     const Way query = a.q_lora_rank > 0
                           ? Way{What::query_latents_before_attention, What::gradients_of_the_query_latents,
                                 What::query_latents_again_for_the_weight_gradient, a.q_lora_rank}
                           : Way{What::activations_before_attention, What::gradients_before_attention,
-                                again(What::attention_input_again_for_the_weight_gradient), m_.hidden};
+                                again(What::attention_input_again_for_the_weight_gradient), m_.hidden,
+                                gathered_anew(input)};
     const Way keys{What::key_and_value_latents_before_attention, What::gradients_of_the_key_and_value_latents,
                    What::key_and_value_latents_again_for_the_weight_gradient, a.kv_lora_rank};
     const Way rope{What::rotary_keys_before_attention, What::gradients_of_the_rotary_keys, What::none,
                    a.qk_rope_head_dim};
     for (const Way& w : {query, keys, rope}) {
         const double bytes = tokens_ * static_cast<double>(w.width) * wire_;
-        if (cut) forward(tp, d_.tp, all_gather, w.in, bytes, repeats);
+        if (cut) forward(tp, d_.tp, all_gather, w.in, bytes, repeats || w.made_again);
         backward(tp, d_.tp, cut ? reduce_scatter : all_reduce, w.grad_in, bytes);
         if (cut && w.again != What::none) backward(tp, d_.tp, all_gather, w.again, bytes);
     }
@@ -316,7 +321,8 @@ void PartLister::region(const Region& r, bool repeats) {
         backward(tp, d_.tp, all_reduce, r.grad_in, hidden_bytes_);
         return;
     }
-    forward(tp, d_.tp, all_gather, r.in, hidden_bytes_, repeats);
+    const bool anew = r.gather_again == What::none && gathered_anew(r.input);
+    forward(tp, d_.tp, all_gather, r.in, hidden_bytes_, repeats || anew);
     forward(tp, d_.tp, reduce_scatter, r.out, hidden_bytes_, repeats);
     backward(tp, d_.tp, all_gather, r.grad_out, hidden_bytes_);
     backward(tp, d_.tp, reduce_scatter, r.grad_in, hidden_bytes_);
@@ -328,7 +334,8 @@ void PartLister::mlp_calls() {
     if (type_.ffn_width > 0)
         region({What::activations_before_the_mlp, What::activations_after_the_mlp,
                 What::gradients_before_the_mlp, What::gradients_after_the_mlp,
-                again(What::mlp_input_again_for_the_weight_gradient)},
+                again(What::mlp_input_again_for_the_weight_gradient),
+                product_input(TensorId::mlp_input, RecomputeModules(RecomputeModule::mlp))},
                recomputes(RecomputeModule::mlp));
     part_ = LayerPart::shared_experts;
     if (type_.is_moe() && m_.moe && m_.moe->shared_experts > 0)
@@ -486,8 +493,9 @@ void PartLister::kept() {
             keep_between(TensorId::attention_input, m_.hidden, product_bytes_, false,
                          RecomputeModules(RecomputeModule::layernorm));
         else
-            keep_product_input(TensorId::attention_input,
-                               latent() ? RecomputeModules(RecomputeModule::layernorm) : RecomputeModules());
+            kept_.push_back(
+                product_input(TensorId::attention_input,
+                              latent() ? RecomputeModules(RecomputeModule::layernorm) : RecomputeModules()));
         mixer_kept();
         if (m_.post_norms) keep_between(TensorId::norm_after_attention_input, m_.hidden, wire_);
         if (t_.dropout) keep_between(TensorId::attention_dropout_mask, m_.hidden, 1);
@@ -498,7 +506,7 @@ void PartLister::kept() {
         const RecomputeModules recomputed_by(RecomputeModule::mlp);
         // After a shared norm both halves have one input; where it is kept as gathered, each keeps its own.
         if (!m_.shared_norm || !mixes || (software_.inputs_whole && d_.sequence_parallel))
-            keep_product_input(TensorId::mlp_input, recomputed_by);
+            kept_.push_back(product_input(TensorId::mlp_input, recomputed_by));
         mlp_kept(mlp_tensors(TensorModule::mlp), Tokens::region, type_.ffn_width, d_.tp, recomputed_by,
                  recomputed_by);
     }
@@ -521,11 +529,14 @@ void PartLister::keep_region(TensorId id, i64 width, i64 local, double bytes, Re
     kept_.push_back({id, Tokens::region, width, local, bytes, recomputed_by, false, of_kv_heads});
 }
 
-void PartLister::keep_product_input(TensorId id, RecomputeModules recomputed_by) {
-    if (software_.inputs_whole && d_.sequence_parallel)
-        keep_region(id, m_.hidden, m_.hidden, product_bytes_, recomputed_by);
-    else
-        keep_between(id, m_.hidden, product_bytes_, false, recomputed_by);
+bool PartLister::gathered_anew(const Activation& input) const {
+    return software_.inputs_whole && !is_kept(input, t_.recompute, software_);
+}
+
+Activation PartLister::product_input(TensorId id, RecomputeModules recomputed_by) const {
+    const bool whole = software_.inputs_whole && d_.sequence_parallel;
+    return {id,           whole ? Tokens::region : Tokens::between, m_.hidden, m_.hidden, product_bytes_,
+            recomputed_by};
 }
 
 void PartLister::mlp_kept(const MlpTensors& ids, Tokens tokens, i64 width, i64 degree,

@@ -202,13 +202,20 @@ class PartLister {
 
     // Describes a layer's way in and out of a tensor-parallel region, Shoeybi et al. 2019 and, with SP,
     // Korthikanti et al. 2022 section 4.2: an all-reduce splits into a reduce-scatter and an all-gather of
-    // the same bytes, and Megatron gathers the input once more for the weight gradient.
+    // the same bytes. Megatron keeps the input cut and gathers it once more for the weight gradient;
+    // PyTorch's products keep it as it was gathered, and gather it a second time only where it is recomputed.
+    // `input` is the product's input, for software that does not gather it a second time.
     struct Region {
         What in, out, grad_in, grad_out, gather_again;
+        Activation input = {};
     };
     void region(const Region& r, bool repeats);
     // An input that the software keeps whole is not gathered a second time.
     [[nodiscard]] What again(What what) const { return software_.inputs_whole ? What::none : what; }
+    // Returns whether an input that is kept as it was gathered is gathered a second time, since it is
+    // recomputed.
+    [[nodiscard]] bool gathered_anew(const Activation& input) const;
+    [[nodiscard]] Activation product_input(TensorId id, RecomputeModules recomputed_by) const;
 
     void mixer_calls();
     void context_calls();
@@ -258,7 +265,6 @@ class PartLister {
                       RecomputeModules recomputed_by = {});
     void keep_region(TensorId id, i64 width, i64 local, double bytes, RecomputeModules recomputed_by = {},
                      bool of_kv_heads = false);
-    void keep_product_input(TensorId id, RecomputeModules recomputed_by);  // of a product cut by columns
     void mixer_kept();
     void attention_kept();
     void latent_kept(const Mla& mla);

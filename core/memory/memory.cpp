@@ -24,8 +24,9 @@ void list_embedding(const Plan& plan, KeptList& out) {
 void list_head(const Plan& plan, const Degrees& d, double wide, KeptList& out) {
     const i64 v = local_vocab(plan.model.vocab, d.vocab_multiple, d.tp), padded = v * d.tp;
     const i64 h = plan.model.hidden;
-    for (const TensorId id : {TensorId::norm_final_input, TensorId::head_input})
-        out.push_back({id, Tokens::between, h, h, wide, {}, false});
+    const bool whole = facts_of(plan.training.software).inputs_whole && d.sequence_parallel;
+    out.push_back({TensorId::norm_final_input, Tokens::between, h, h, wide, {}, false});
+    out.push_back({TensorId::head_input, whole ? Tokens::region : Tokens::between, h, h, wide, {}, false});
     const double loss = loss_bytes_of(plan.training, d.tp > 1).all;
     const auto logits = [&](TensorId id, double bytes) {
         out.push_back({id, Tokens::region, padded, v, bytes, {}, false});
