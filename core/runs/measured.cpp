@@ -361,7 +361,7 @@ Fitting fit_part(const Prediction& p, const PartRow& part, Division division,
     case RunPart::idle:
     case RunPart::pipeline: out.why = "schedule, uneven stages and stragglers: no constant"; return out;
     case RunPart::unnamed: out.why = "the trace does not name its groups"; return out;
-    case RunPart::memory: out.why = "copies are not predicted"; return out;
+    case RunPart::memory: out.why = "copies are not fitted"; return out;
     case RunPart::rest: out.why = "launches, data loading, logging: not fitted"; return out;
     }
     return out;
