@@ -407,6 +407,7 @@ Json json_of_step(const Evaluation& e) {
                 {"bubble_s", s.bubble_s},
                 {"uneven_s", s.uneven_s},
                 {"exposed_comm_s", std::move(exposed)},
+                {"offload_s", s.offload_s},
                 {"optimizer_s", s.optimizer_s},
                 {"straggler_s", s.straggler_s},
                 {"model_flops_per_gpu", s.model_flops_per_gpu},

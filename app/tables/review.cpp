@@ -175,9 +175,11 @@ std::vector<Explanation> explanations_of(const Plan& plan, const Evaluation& e, 
                                                  {StepPart::slowed, s.slowed_by_traffic_s},
                                                  {StepPart::bubble, schedule_bubble_s(s)},
                                                  {StepPart::uneven, s.uneven_s},
+                                                 {StepPart::offload, s.offload_s},
                                                  {StepPart::optimizer, s.optimizer_s},
                                                  {StepPart::straggler, s.straggler_s}};
-    for (const auto& [part, time_s] : parts) add(time_s, explain_step(plan, e, part));
+    for (const auto& [part, time_s] : parts)
+        if (part != StepPart::offload || time_s > 0) add(time_s, explain_step(plan, e, part));
     for (int i = 0; i < kGroupKindCount; ++i)
         if (e.step->exposed_comm_s[i] > 0)
             add(e.step->exposed_comm_s[i],
@@ -256,8 +258,12 @@ std::vector<std::string> left_out_of_estimates(const Plan& plan, const Evaluatio
         out.push_back("The busiest rank of experts gets " + three_digits(plan.training.router_imbalance)
                       + " times the mean load (training.router_imbalance).");
     const Offload& off = plan.training.offload;
-    if (off.activations_layers > 0 || off.optimizer > 0 || off.parameters > 0)
-        out.emplace_back("What lies in host memory moves in no time: offload is not timed.");
+    if (off.any() && plan.cluster.gpu.host_bytes_per_s <= 0)
+        out.emplace_back(
+            "What lies in host memory moves in no time: the rate of the link to it is not known.");
+    else if (off.optimizer > 0)
+        out.emplace_back("The CPU updates its share of the optimizer in no time; only the way there and back "
+                         "is timed.");
     out.emplace_back("Memory beyond the listed tensors is a range: what the framework's allocator, NCCL and "
                      "the driver commonly take.");
     return out;

@@ -8,6 +8,7 @@
 #include "core/plan/software.h"
 #include "core/rules/state_runs.h"
 #include "core/step/exposure.h"
+#include "core/step/offload.h"
 #include "core/step/step.h"
 
 #include <algorithm>
@@ -147,6 +148,9 @@ RunBound bound_of_run(const Plan& plan, const Evaluation& e, double group_bytes)
     out.makespan = least_makespan(shape, e.costs);
     out.microbatches = static_cast<double>(e.microbatches);
     out.copies = parameter_copies(shape.schedule);
+    if (shape.devices == 1)
+        for (const std::uint32_t kind : e.comm.stages.chunk_kind)
+            out.link_s += runs_of(shape.schedule, out.microbatches) * e.work.chunk[kind].offload.all();
     if (plan.training.overlap.dp) {
         // All of a pass can hide transfers. With chunks in groups those of once a step have a group's passes.
         const double windows = hiding_microbatches(plan, shape, out.microbatches);
@@ -222,8 +226,10 @@ ShardBound bound_of_shards(const Plan& plan, const Evaluation& e, const RunBound
             (gather ? out.gather : out.reduce)[lane] += t / o.rounds;
     }
     const double fixed = once_a_step(plan);
-    out.update =
-        std::max(e.step->optimizer_s - fixed, 0.0) * std::min(of_dense, of_experts) * own.copies * kSafe;
+    // The way to host memory and back is in proportion to the numbers too.
+    const double update =
+        std::max(e.step->optimizer_s - fixed, 0.0) + offloaded_update_time(plan, e.comm.reduced, shards);
+    out.update = update * std::min(of_dense, of_experts) * own.copies * kSafe;
     return out;
 }
 
@@ -237,7 +243,8 @@ BoundOf::BoundOf(const Plan& plan) {
 
 // A step is its makespan, the transfers that do not hide, and its end. A lane takes one transfer at a time:
 // those of every micro-batch are within the makespan where they overlap, else next to it; those of a step
-// hide behind passes, which are longer where others are waited for.
+// hide behind passes, which are longer where others are waited for. Where a pass waits for host memory, those
+// of a micro-batch go on meanwhile.
 double BoundOf::time(const RunBound& run, const ShardBound& shard) const {
     const double rounds = run.microbatches / run.copies;
     const bool overlaps = run.forward_s > 0;
@@ -247,7 +254,8 @@ double BoundOf::time(const RunBound& run, const ShardBound& shard) const {
         const double once = std::max(shard.gather[lane] - run.forward_s, 0.0)
                             + std::max(shard.reduce[lane] - run.backward_s, 0.0);
         const bool may_hide = overlaps || shard.pipeline;
-        const double own = each > 0 ? std::max(each - (may_hide ? run.makespan : 0), 0.0) : once;
+        const double hides = may_hide ? run.makespan : run.link_s;
+        const double own = each > 0 ? std::max(each - hides, 0.0) : once;
         waits = overlaps ? std::max(waits, own) : waits + own + (each > 0 ? once : 0);
     }
     const double step = run.makespan + waits + shard.update / run.copies + fixed;
@@ -500,20 +508,33 @@ std::vector<SettingChoice> settings_for(const SearchSpace& s) {
         for (const Dtype moments : s.optimizer_state)
             for (const Reshard reshard : s.reshard)
                 for (const Switched overlap : s.overlap_tp)
-                    out.push_back({gradients, moments, reshard, overlap});
+                    for (const std::int64_t layers : s.offload_layers)
+                        for (const double optimizer : s.offload_optimizer)
+                            out.push_back({gradients, moments, reshard, overlap, layers, optimizer});
     return out;
 }
 
-// Takes out the shardings at which the space's software does not keep the types of a node, and empty nodes.
+// Takes out the shardings at which the space's software does not keep the types of a node or does not move
+// its share of the optimizer, and empty nodes.
 void keep_types(const Plan& plan, const SearchSpace& s, SearchNodes& out) {
     if (!s.software) return;
     for (SearchNode& n : out.node) {
         const bool gradients = keeps_gradients(plan, *s.software, n.settings.gradients);
         std::erase_if(n.shards, [&](const ShardChoice& q) {
-            return !gradients || !keeps_moments(plan, *s.software, q.zero, n.settings.optimizer_state);
+            return !gradients || !keeps_moments(plan, *s.software, q.zero, n.settings.optimizer_state)
+                   || !offloads_optimizer(plan, *s.software, q.zero, n.settings.offload_optimizer);
         });
     }
     std::erase_if(out.node, [](const SearchNode& n) { return n.shards.empty(); });
+}
+
+// Says with which runs of a pipeline of pp stages the space's software moves the activations of so many
+// layers.
+enum class MovedWith : std::uint8_t { all, no_recompute, none };
+MovedWith moved_with(const Plan& plan, const SearchSpace& s, std::int64_t pp, std::int64_t layers) {
+    if (!s.software || offloads_activations(plan, *s.software, pp, true, layers)) return MovedWith::all;
+    return offloads_activations(plan, *s.software, pp, false, layers) ? MovedWith::no_recompute
+                                                                      : MovedWith::none;
 }
 
 }  // namespace
@@ -528,6 +549,17 @@ SearchNodes nodes_of(const Plan& plan, const SearchSpace& s) {
         const std::vector<RunChoice> runs = runs_for(s, pp);
         // There is a list for nodes without expert parallelism, and one for those with it.
         for (const std::int64_t ep : {1, 2}) out.runs.push_back(sieve.runs(runs, pp, ep));
+        // Of all runs, and of those without recomputation.
+        std::size_t lists[2] = {out.runs.size() - 2, out.runs.size() - 2};
+        const auto needs_plain = [&](std::int64_t layers) {
+            return moved_with(plan, s, pp, layers) == MovedWith::no_recompute;
+        };
+        if (std::any_of(s.offload_layers.begin(), s.offload_layers.end(), needs_plain)) {
+            std::vector<RunChoice> plain = runs;
+            std::erase_if(plain, [](const RunChoice& r) { return r.recompute.any(); });
+            for (const std::int64_t ep : {1, 2}) out.runs.push_back(sieve.runs(plain, pp, ep));
+            lists[1] = out.runs.size() - 2;
+        }
         for (const std::int64_t tp : s.tp)
             for (const std::int64_t cp : s.cp) {
                 const std::int64_t room = gpus / tp / cp / pp;  // each is at most a million
@@ -536,10 +568,13 @@ SearchNodes nodes_of(const Plan& plan, const SearchSpace& s) {
                 if (shards.empty() || runs.empty()) continue;
                 for (const std::int64_t ep : s.ep)
                     for (const std::int64_t etp : s.etp)
-                        for (const SettingChoice& set : settings)
-                            add_orders(
-                                s, {tp, cp, pp, ep, etp, {}, {}, out.runs.size() - (ep > 1 ? 1 : 2), 0, set},
-                                room, experts, shards, out);
+                        for (const SettingChoice& set : settings) {
+                            const MovedWith with = moved_with(plan, s, pp, set.offload_layers);
+                            if (with == MovedWith::none) continue;
+                            const std::size_t list = lists[with == MovedWith::all ? 0 : 1] + (ep > 1 ? 1 : 0);
+                            add_orders(s, {tp, cp, pp, ep, etp, {}, {}, list, 0, set}, room, experts, shards,
+                                       out);
+                        }
             }
     }
     keep_inside(plan, s, out);

@@ -74,6 +74,7 @@ struct StageBytes {
 struct RunBound {
     double makespan = 0;                   // at least
     double forward_s = 0, backward_s = 0;  // passes behind which transfers of once a step can hide, at most
+    double link_s = 0;  // of the makespan: without a pipeline passes wait so long for host memory
     double microbatches = 1;
     double copies = 1;              // of the model, which share one optimizer state
     double dense = 0, experts = 0;  // numbers whose gradients are reduced

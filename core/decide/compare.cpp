@@ -276,6 +276,15 @@ std::string optimizer_fact(const Plan& p, const Evaluation& e) {
     return sentence("ZeRO-", std::int64_t{p.layout.zero}, " over ", shards, ": ", memory_text(s.optimizer),
                     " of states on the fullest GPU");
 }
+std::string offload_fact(const Plan& p, const Evaluation&) {
+    const Offload& away = p.training.offload;
+    if (!away.any()) return "nothing lies in host memory";
+    if (p.cluster.gpu.host_bytes_per_s <= 0) return "the rate of the link to host memory is not known";
+    return sentence(count_text(away.activations_layers, "layer"), " of activations, ",
+                    percent_text(away.optimizer), " of the optimizer, ", percent_text(away.parameters),
+                    " of the parameters in host memory, at ", bytes_text(p.cluster.gpu.host_bytes_per_s),
+                    "/s");
+}
 std::string straggler_fact(const Plan& p, const Evaluation& e) {
     return sentence("the slowest of ", count_text(e.mesh.world, "GPU"), ", cv ",
                     percent_text(p.training.straggler_cv));
@@ -387,6 +396,16 @@ std::string optimizer_brief(const Side& a, const Side& b) {
     add_change(out, "", states(a.e), states(b.e), " of states");
     return out;
 }
+std::string offload_brief(const Side& a, const Side& b) {
+    const auto host = [](const Evaluation& e) {
+        double most = 0;
+        for (const StageMemory& s : e.memory.stage) most = std::max(most, s.host);
+        return memory_text(most);
+    };
+    std::string out;
+    add_change(out, "", host(a.e), host(b.e), " in host memory");
+    return out;
+}
 std::string straggler_brief(const Side& a, const Side& b) {
     std::string out;
     add_change(out, "", count_text(a.e.mesh.world, "GPU"), count_text(b.e.mesh.world, "GPU"));
@@ -461,6 +480,8 @@ std::vector<Part> parts_of_step() {
     out.push_back({"data parallel", StepPart::exposed, data_parallel_exposed, data_parallel_fact,
                    [](const Side& a, const Side& b) { return sent_brief(a, b, is_data_parallel); },
                    GroupKind::dp_shard});
+    out.push_back({std::string(name_of(StepPart::offload)), StepPart::offload,
+                   [](const Step& s) { return s.offload_s; }, offload_fact, offload_brief});
     out.push_back({"optimizer", StepPart::optimizer, [](const Step& s) { return s.optimizer_s; },
                    optimizer_fact, optimizer_brief});
     out.push_back({"stragglers", StepPart::straggler, [](const Step& s) { return s.straggler_s; },

@@ -10,6 +10,7 @@
 #include "core/rules/rules.h"
 #include "core/rules/software_runs.h"
 #include "core/rules/state_runs.h"
+#include "core/step/offload.h"
 
 #include <algorithm>
 #include <cmath>
@@ -307,14 +308,33 @@ std::string time_words(double now_s, double then_s) {
     return more > 0 ? time_text(more) + " a step" : "nothing; a step takes " + time_text(-more) + " less";
 }
 
+// Returns true if the step has all that the change costs: the CPU's own time for an optimizer is not counted,
+// nor a link of unknown rate.
+bool whole_time_counted(const Plan& own, const Plan& changed) {
+    return counts_offload(changed) && changed.training.offload.optimizer == own.training.offload.optimizer;
+}
+
+// Gives the fastest of the moves whose whole time is counted, else the one with the fewest bytes on the host.
+std::optional<MemoryMend> cheapest_move(const Plan& plan, MendTrials& trials) {
+    std::vector<TriedChange> counted, others;
+    for (TriedChange& change : moved_to_host(plan))
+        (whole_time_counted(plan, change.plan) ? counted : others).push_back(std::move(change));
+    if (auto mend = trials.fastest(MendKind::offload, std::move(counted))) return mend;
+    return trials.leanest_on_host(std::move(others));
+}
+
 void say_what_is_given_up(const Plan& plan, double now_s, MemoryMend& mend) {
     const std::string time = time_words(now_s, mend.step_s);
     const bool slower = mend.step_s > now_s * (1 + kNoTime);
     mend.keeps_numerics = mend.kind != MendKind::types;
-    mend.time_counted = mend.kind != MendKind::offload;
-    if (!mend.time_counted)
-        mend.gives_up = memory_text(mend.host_bytes)
-                        + " of host memory a GPU, and time on the link to it, which is not counted";
+    const bool moves = mend.kind == MendKind::offload;
+    mend.time_counted = !moves || whole_time_counted(plan, mend.plan);
+    if (moves)
+        mend.gives_up = memory_text(mend.host_bytes) + " of host memory a GPU, and "
+                        + (mend.time_counted ? time
+                           : counts_offload(mend.plan)
+                               ? time + " with the way there and back; the CPU's own is not counted"
+                               : "time on the link to it, which is not counted");
     else if (!mend.keeps_numerics)
         mend.gives_up = numerics_words(plan.training, mend.plan.training) + (slower ? "; " + time : "");
     else
@@ -369,7 +389,7 @@ void add_others(const Plan& plan, double most_bytes, MendTrials& trials, std::ve
     fastest(MendKind::recompute_layers, layers_recomputed);
     fastest(MendKind::recompute_modules, modules_recomputed);
     fastest(MendKind::setting, settings_changed);
-    add(MendKind::offload, [&] { return trials.leanest_on_host(moved_to_host(plan)); });
+    add(MendKind::offload, [&] { return cheapest_move(plan, trials); });
     add(MendKind::types, [&] { return trials.first(MendKind::types, leaner_types(plan)); });
 }
 

@@ -50,9 +50,10 @@ struct MemoryMend {
 // Returns for each kind the cheapest of its changes that takes no more than kTightShare of a GPU's memory (of
 // fuller runs many go out of memory), else that fits by the sum; that the plan's software runs and that
 // brings in no warning of a framework's rule; a kind without one is missing. Cheapest is the shortest step;
-// of offload, whose time the engine does not count, the fewest bytes in host memory; of types the first of a
-// list that goes from the least change of numerics to the largest. It is exact: no other change of a kind's
-// list that fits is cheaper. `threads` as in SearchOptions. Precondition: the evaluation is the plan's.
+// of offload that of the moves whose whole time is counted (the host's link is known, and no share of the
+// optimizer goes to the CPU), else the fewest bytes in host memory; of types the first of a list that goes
+// from the least change of numerics to the largest. It is exact: no other change of a kind's list that fits
+// is cheaper. `threads` as in SearchOptions. Precondition: the evaluation is the plan's.
 [[nodiscard]] std::vector<MemoryMend> mend_of_each_kind(const Plan& plan, const Evaluation& evaluation,
                                                         int threads = 0,
                                                         const std::atomic<bool>* cancel = nullptr);

@@ -104,6 +104,7 @@ ScalePoint point_of(const Plan& plan, std::int64_t at, Evaluation& e) {
     out.memory_bytes = e.memory.peak(), out.fit = e.memory.fit();
     out.compute_s = s.compute_s + s.recompute_s, out.bubble_s = s.bubble_s;
     out.slowed_s = s.slowed_by_traffic_s, out.optimizer_s = s.optimizer_s, out.straggler_s = s.straggler_s;
+    out.offload_s = s.offload_s;
     for (const GroupKind k : all_of<GroupKind>()) {
         out.time_s[k] = e.comm.by_axis[k].time_s;
         out.waits_s[k] = s.exposed_comm_s[k];
@@ -429,6 +430,8 @@ std::vector<ScalePart> parts_of(const ScalePoint& p) {
     if (p.slowed_s > 0)
         out.push_back({StepPart::slowed, GroupKind::tp, "compute slowed by traffic", p.slowed_s});
     out.push_back({StepPart::bubble, GroupKind::tp, "the bubble", p.bubble_s});
+    if (p.offload_s > 0)
+        out.push_back({StepPart::offload, GroupKind::tp, name_of(StepPart::offload), p.offload_s});
     out.push_back({StepPart::optimizer, GroupKind::tp, "the optimizer", p.optimizer_s});
     out.push_back({StepPart::straggler, GroupKind::tp, "stragglers", p.straggler_s});
     return out;

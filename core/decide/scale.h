@@ -41,7 +41,8 @@ struct ScalePoint {
     double compute_s = 0, bubble_s = 0;  // compute with recomputation; bubble with the wait for uneven stages
     double slowed_s = 0;                 // compute next to traffic takes so much longer
     double optimizer_s = 0, straggler_s = 0;
-    double of_best = 0;  // tokens per second and GPU, of the best point's
+    double offload_s = 0;  // the GPU waits for the link to host memory
+    double of_best = 0;    // tokens per second and GPU, of the best point's
     MemoryFit fit = MemoryFit::no;
     EnumArray<GroupKind, double> time_s{}, waits_s{};  // on the wire; what the step waits of it
     EnumArray<GroupKind, int> tier{};  // the slowest that it crosses; -1: the axis is not in use

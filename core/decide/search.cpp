@@ -243,6 +243,11 @@ std::optional<Dtype> value_of(std::string_view text, Varied, Dtype*) {
 std::optional<Reshard> value_of(std::string_view text, Varied, Reshard*) {
     return parse_name<Reshard>(text);
 }
+std::optional<double> value_of(std::string_view text, Varied v, double*) {
+    const std::optional<FieldRange> range = range_of(pointer_of(v));
+    const auto x = parse_double(text);
+    return x && range && !range->allows(*x) ? std::nullopt : x;
+}
 std::optional<Switched> value_of(std::string_view text, Varied, Switched*) {
     if (text == "true") return Switched::on;
     if (text == "false") return Switched::off;
@@ -260,12 +265,19 @@ std::optional<RecomputeChoice> modules_of(std::string_view text) {
 }
 
 // Returns what a request without values varies a field over that is held by default.
-std::vector<std::string_view> values_when_varied(Varied v) {
+std::vector<std::string> values_when_varied(const Plan& plan, Varied v) {
     switch (v) {
     case Varied::gradients:
     case Varied::optimizer_state: return {"bf16", "fp32"};
     case Varied::reshard: return {"after_forward", "never"};
     case Varied::overlap_tp: return {"off", "on"};
+    case Varied::offload_layers: {
+        std::vector<std::string> out;
+        for (std::int64_t quarter = 0; quarter < 4; ++quarter)
+            out.push_back(std::to_string(quarter * plan.model.layers / 4));
+        return out;
+    }
+    case Varied::offload_optimizer: return {"0", "0.25", "0.5", "0.75", "1"};
     default: return {};
     }
 }
@@ -294,7 +306,9 @@ std::vector<std::int64_t> fitting_values(const Plan& plan, Varied v) {
     case Varied::ep: return divisors(plan.model.moe ? std::max<std::int64_t>(plan.model.moe->experts, 1) : 1);
     case Varied::micro_batch: return divisors(std::max<std::int64_t>(plan.training.global_batch, 1));
     case Varied::virtual_stages:
-        for (std::int64_t n = 1; n <= plan.model.layers; ++n) out.push_back(n);
+    case Varied::offload_layers:
+        for (std::int64_t n = v == Varied::offload_layers ? 0 : 1; n <= plan.model.layers; ++n)
+            out.push_back(n);
         return out;
     case Varied::zero: return {0, 1, 2, 3};
     default: return divisors(std::max<std::int64_t>(plan.cluster.gpus, 1));
@@ -355,11 +369,15 @@ class Constrained {
             return refuse(
                 *v, sentence(": ", name, " is varied or held already; all its values go into one --vary"));
         seen_[*v] = true;
+        const bool moves = *v == Varied::offload_layers || *v == Varied::offload_optimizer;
+        if (moves && !(hold && sign == all.size()) && plan_.cluster.gpu.host_bytes_per_s <= 0)
+            return refuse(*v, ": the way to host memory takes no time here, as the GPU's rate is not known "
+                              "(cluster.gpu.host_bytes_per_s): a search would always take the most of it");
         if (sign < all.size()) return set_values(*v, all.substr(sign + 1));
         if (hold)
             with_list(*v, [&](auto member) { space_.*member = own_.*member; });
         else
-            for (const std::string_view value : values_when_varied(*v)) add_value(*v, value);
+            for (const std::string& value : values_when_varied(plan_, *v)) add_value(*v, value);
     }
 
   private:
@@ -748,6 +766,8 @@ bool differ(const LayoutChoice& a, const LayoutChoice& b, Varied v) {
     case Varied::optimizer_state: return a.settings.optimizer_state != b.settings.optimizer_state;
     case Varied::reshard: return a.settings.reshard != b.settings.reshard;
     case Varied::overlap_tp: return a.settings.overlap_tp != b.settings.overlap_tp;
+    case Varied::offload_layers: return a.settings.offload_layers != b.settings.offload_layers;
+    case Varied::offload_optimizer: return a.settings.offload_optimizer != b.settings.offload_optimizer;
     }
     return false;
 }

@@ -161,6 +161,8 @@ void with_list(Varied v, Use&& use) {
     case Varied::optimizer_state: return use(&SearchSpace::optimizer_state);
     case Varied::reshard: return use(&SearchSpace::reshard);
     case Varied::overlap_tp: return use(&SearchSpace::overlap_tp);
+    case Varied::offload_layers: return use(&SearchSpace::offload_layers);
+    case Varied::offload_optimizer: return use(&SearchSpace::offload_optimizer);
     }
 }
 

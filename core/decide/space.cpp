@@ -37,7 +37,11 @@ constexpr EnumArray<Varied, VariedName> kVaried{
       {"gradients", "/training/gradients", "the plan's own; varied: bf16, fp32"},
       {"optimizer_state", "/training/optimizer_state", "the plan's own; varied: bf16, fp32"},
       {"reshard", "/layout/reshard", "the plan's own; varied: after_forward, never"},
-      {"overlap.tp", "/training/overlap/tp", "the plan's own; varied: off, on"}}}};
+      {"overlap.tp", "/training/overlap/tp", "the plan's own; varied: off, on"},
+      {"offload.activations_layers", "/training/offload/activations_layers",
+       "the plan's own; varied: none, quarters of the layers"},
+      {"offload.optimizer", "/training/offload/optimizer",
+       "the plan's own; varied: 0, 0.25, 0.5, 0.75, 1"}}}};
 
 constexpr std::int64_t kMostChunksTried = 8, kFewestTokens = 1024, kMostMicroBatch = 8;
 
@@ -87,6 +91,7 @@ SearchSpace own_space(const Plan& p) {
     const SettingChoice own = settings_of(p);
     s.gradients = {own.gradients}, s.optimizer_state = {own.optimizer_state};
     s.reshard = {own.reshard}, s.overlap_tp = {own.overlap_tp};
+    s.offload_layers = {own.offload_layers}, s.offload_optimizer = {own.offload_optimizer};
     return s;
 }
 
@@ -130,6 +135,8 @@ SearchSpace search_space(const Plan& plan, const SpaceRequest& request, std::opt
     tidy(space.optimizer_state);
     tidy(space.reshard);
     tidy(space.overlap_tp);
+    tidy(space.offload_layers);
+    tidy(space.offload_optimizer);
     // A plan whose factors do not fill the cluster has no replicas of its own.
     if (space.dp_replicate.size() > 1) std::erase(space.dp_replicate, 0);
     return space;
@@ -157,7 +164,7 @@ std::vector<std::string> SearchSpace::values_of(Varied v) const {
                 const std::string axes = join(value, "-");
                 out.push_back(quoted(axes));
             } else {
-                out.push_back(std::to_string(value));
+                out.push_back(nlohmann::ordered_json(value).dump());
             }
         }
     });
@@ -166,7 +173,12 @@ std::vector<std::string> SearchSpace::values_of(Varied v) const {
 
 SettingChoice settings_of(const Plan& plan) {
     const Training& t = plan.training;
-    return {t.gradients, t.optimizer_state, plan.layout.reshard, t.overlap.tp ? Switched::on : Switched::off};
+    return {t.gradients,
+            t.optimizer_state,
+            plan.layout.reshard,
+            t.overlap.tp ? Switched::on : Switched::off,
+            t.offload.activations_layers,
+            t.offload.optimizer};
 }
 
 void lay_out(const Plan& plan, const LayoutChoice& c, Plan& out) {
@@ -192,6 +204,8 @@ void lay_out(const Plan& plan, const LayoutChoice& c, Plan& out) {
     out.training.gradients = c.settings.gradients;
     out.training.optimizer_state = c.settings.optimizer_state;
     out.training.overlap.tp = c.settings.overlap_tp == Switched::on;
+    out.training.offload.activations_layers = c.settings.offload_layers;
+    out.training.offload.optimizer = c.settings.offload_optimizer;
     l.reshard = c.settings.reshard;
     l.gradient_reduction = own.gradient_reduction;
     follow_software(plan, out);

@@ -34,10 +34,12 @@ enum class Varied : std::uint8_t {
     gradients,  // from here on they keep the plan's own value unless a request varies them
     optimizer_state,
     reshard,
-    overlap_tp
+    overlap_tp,
+    offload_layers,
+    offload_optimizer
 };
 template <>
-inline constexpr std::size_t kEnumCount<Varied> = 17;
+inline constexpr std::size_t kEnumCount<Varied> = 19;
 [[nodiscard]] constexpr bool is_held_by_default(Varied v) {
     return v >= Varied::gradients;
 }
@@ -64,7 +66,8 @@ struct Inside {
 //   - tp cp pp dp_shard dp_replicate multiply to the GPUs,
 //   - the schedule can run that number of chunks (schedule.h, chunks_for),
 //   - without a pipeline it is 1F1B of one chunk,
-//   - `software`, where there is one, runs it (software_runs.h) and keeps its types (state_runs.h),
+//   - `software`, where there is one, runs it (software_runs.h) and keeps its types and moves its offload
+//     (state_runs.h),
 //   - the groups of `inside` cross no slower tier,
 //   - of two orders that lay axes of more than one rank in the same way in both meshes, it has the first.
 // Layouts that break any other rule are evaluated and counted.
@@ -78,6 +81,8 @@ struct SearchSpace {
     std::vector<Dtype> gradients, optimizer_state;
     std::vector<Reshard> reshard;
     std::vector<Switched> overlap_tp;
+    std::vector<std::int64_t> offload_layers;  // of activations
+    std::vector<double> offload_optimizer;
     std::vector<Inside> inside;
     std::optional<double>
         most_memory;  // bytes that a GPU may take; the search's headroom says it (headroom_of)
@@ -108,9 +113,10 @@ struct SpaceRequest {
 // The defaults are, for tp: divisors of the GPUs inside the fast domain; cp: those that leave a rank 1,024
 // tokens; pp: those up to the layers; virtual_stages 1 to 8; every schedule; ep: those of the experts; etp: 1
 // and tp's values; dp_shard: every divisor; zero 0 to 3; micro_batch 1, 2, 4, 8 that divide the batch;
-// recompute none, selective, full; the frameworks' orders. gradients, optimizer_state, reshard and overlap.tp
-// are the plan's own; --vary without values gives each its two. The plan's own value is always among them,
-// unless the request says otherwise. `error` is set where a request cannot be met.
+// recompute none, selective, full; the frameworks' orders. gradients, optimizer_state, reshard, overlap.tp
+// and both of offload are the plan's own; --vary without values gives each of the former its two, these the
+// quarters. Offload is varied only where the link to host memory is known. The plan's own value is always
+// among them, unless the request says otherwise. `error` is set where a request cannot be met.
 [[nodiscard]] SearchSpace search_space(const Plan& plan, const SpaceRequest& request,
                                        std::optional<SpaceError>& error);
 // Returns the share of a GPU's memory that must stay free: what was asked for, what `most_memory` leaves, the
@@ -123,6 +129,8 @@ struct SettingChoice {
     Dtype gradients = Dtype::fp32, optimizer_state = Dtype::fp32;
     Reshard reshard = Reshard::by_software;
     Switched overlap_tp = Switched::off;
+    std::int64_t offload_layers = 0;
+    double offload_optimizer = 0;
     bool operator==(const SettingChoice&) const = default;
 };
 [[nodiscard]] SettingChoice settings_of(const Plan& plan);

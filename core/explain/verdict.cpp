@@ -84,6 +84,7 @@ std::string loss_name(const StepSlice& loss) {
     case StepPart::uneven: return "uneven stages";
     case StepPart::straggler: return "stragglers";
     case StepPart::slowed: return "compute slowed by traffic";
+    case StepPart::offload: return std::string(name_of(StepPart::offload));
     case StepPart::starts: return "waiting for the host's launches";
     case StepPart::exposed: return "exposed " + std::string(name_of(loss.group));
     default: return {};
@@ -505,6 +506,18 @@ std::string exposed(const Input& in) {
 std::string optimizer(const Input& in) {
     return sentence("at ", three_digits(in.plan.cluster.gpu.hbm_bytes_per_s / 1e12), " TB/s");
 }
+std::string offloaded(const Input& in) {
+    const Offload& away = in.plan.training.offload;
+    std::string moved;
+    const auto add = [&](const std::string& what) { moved += (moved.empty() ? "" : ", ") + what; };
+    if (away.activations_layers > 0) add(count_text(away.activations_layers, "layer") + " of activations");
+    if (away.optimizer > 0) add(percent_text(away.optimizer) + " of the optimizer");
+    if (away.parameters > 0) add(percent_text(away.parameters) + " of the parameters");
+    if (moved.empty()) return "nothing lies in host memory";
+    const double rate = in.plan.cluster.gpu.host_bytes_per_s;
+    return rate > 0 ? sentence(moved, " at ", three_digits(rate / 1e9), " GB/s each way")
+                    : sentence(moved, "; the link's rate is not known, so that no time is counted");
+}
 std::string straggler(const Input& in) {
     return sentence(three_digits(in.plan.training.straggler_cv), " · N = ", in.e.mesh.world,
                     "; bound cv sqrt(2 ln N) = ", percent_text(in.s.straggler_bound));
@@ -556,6 +569,12 @@ constexpr std::array kRows{
         "follows "
         "from a replay of lanes, where training.overlap lets it",
         exposed, nullptr},
+    Row{StepPart::offload, "waiting for host memory",
+        "m · Σ max(bytes of a pass / host link - the pass, 0) + bytes of an update / host link",
+        "activations leave in a forward and come back in its backward, parameters come before a pass; "
+        "gradients go to the host after the last backward and parameters come back; the CPU's own time is "
+        "not counted",
+        offloaded, [](const Step& s) { return s.offload_s; }},
     Row{StepPart::optimizer, "optimizer", "bytes of states, gradients and weights / HBM bandwidth",
         "an update reads and writes states and master copy, reads the gradient twice (once for its norm) and "
         "writes the weight",

@@ -177,6 +177,7 @@ struct Gpu {
     std::string name;
     double hbm_bytes = 0;
     double hbm_bytes_per_s = 0;
+    double host_bytes_per_s = 0;  // copies to host memory, and from it; 0: not known
     Flops flops;
     // Products of fp8 take operands of any layout, so that no transposed copy of a weight is kept
     // (TransformerEngine, is_non_tn_fp8_gemm_supported: compute capability 10).

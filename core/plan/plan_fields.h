@@ -66,6 +66,8 @@ void gpu_fields(P& g, V& v) {
     v.number("hbm_bytes", g.hbm_bytes, {0, kMostRate, true}, Presence::required);
     words(v, "memory bandwidth");
     v.number("hbm_bytes_per_s", g.hbm_bytes_per_s, {0, kMostRate, true}, Presence::required);
+    words(v, "link to host memory", "unknown");
+    v.number("host_bytes_per_s", g.host_bytes_per_s, {0, kMostRate}, Presence::sparse);
     heading(v, "Peak rates");
     v.group(
         "flops", g.flops, [](auto& s, auto& w) { flops_fields(s, w); }, Presence::required);

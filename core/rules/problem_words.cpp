@@ -89,8 +89,9 @@ constexpr EnumArray<ProblemCode, Row> make_rows() {
                  "{how} is counted by what it sends on each tier, at the rate of an all-to-all; the "
                  "multiprocessors that it takes from the products are not counted."},
              Row{offload_time, info, advice, "/training/offload",
-                 "What lies in host memory leaves the GPU's memory; the time of its way over PCIe or C2C and "
-                 "of an optimizer on the CPU is not counted.{optimizer? Gradients are counted on the GPU.}"},
+                 "What lies in host memory leaves the GPU's memory; the time of {counted?an optimizer on the "
+                 "CPU is not counted, that of its way there and back is.|its way over PCIe or C2C and of an "
+                 "optimizer on the CPU is not counted.}{optimizer? Gradients are counted on the GPU.}"},
              Row{megatron_offload, warning, megatron, "/training/offload/activations_layers",
                  "Megatron keeps activations in host memory (--cpu-offloading-num-layers) neither with "
                  "recomputation nor with a pipeline; here {pipeline?pp = {pp}|recompute is {recompute}}."},

@@ -428,6 +428,14 @@ void megatron_offload(Rules& r) {
            {{"/training/offload/activations_layers", 0}});
 }
 
+// Where the link is known only the CPU's own time for an optimizer is left out.
+void offload_time(Rules& r) {
+    const Offload& away = r.plan.training.offload;
+    const bool counted = r.plan.cluster.gpu.host_bytes_per_s > 0;
+    if (away.optimizer > 0 || (away.any() && !counted))
+        r.find(ProblemCode::offload_time, {{"counted", counted}, {"optimizer", away.optimizer > 0}});
+}
+
 // Megatron lays them next to tp in any order (parallel_state.py, _inject_gtp_remat_axis).
 void weight_shards_outside(Rules& r) {
     const GroupFactors shards = group_factors(r.mesh, GroupKind::gtp_remat);
@@ -460,7 +468,7 @@ void check_notices(Rules& r) {
     megatron_offload(r);
     if ((l.ep_comm == EpComm::deepep || l.ep_comm == EpComm::hybridep) && r.mesh.has_experts && l.ep != 1)
         r.find(ProblemCode::ep_kernel_rate, {{"how", name_of(l.ep_comm)}});
-    if (t.offload.any()) r.find(ProblemCode::offload_time, {{"optimizer", t.offload.optimizer > 0}});
+    offload_time(r);
     if (std::any_of(kLaunching.begin(), kLaunching.end(), [&](RecomputeModule module) {
             return t.recompute.modules.has(module) && missing_for(m, module).empty();
         }))

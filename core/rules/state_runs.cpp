@@ -29,4 +29,19 @@ bool keeps_moments(const Plan& plan, Software software, int zero, Dtype type) {
     return is_megatron(software) && (type == Dtype::fp32 || zero == 1);
 }
 
+bool offloads_optimizer(const Plan& plan, Software software, int zero, double share) {
+    const Training& t = plan.training;
+    if (share == 0 || share == t.offload.optimizer || software == Software::fsdp) return true;
+    if (software == Software::deepspeed) return zero >= 1 && share == 1;
+    const bool scaled = t.parameters == Dtype::fp8 && t.fp8_recipe != Fp8Recipe::tensorwise;
+    return is_megatron(software) && zero == 1 && t.optimizer == Optimizer::adamw && !scaled;
+}
+
+bool offloads_activations(const Plan& plan, Software software, std::int64_t pp, bool recomputes,
+                          std::int64_t layers) {
+    if (layers == 0 || layers == plan.training.offload.activations_layers) return true;
+    if (software == Software::fsdp) return true;
+    return is_megatron(software) && pp == 1 && !recomputes && layers < plan.model.layers;
+}
+
 }  // namespace pentamesh

@@ -1,7 +1,9 @@
-// Says in which types a software keeps gradients and moments.
+// Says in which types a software keeps gradients and moments, and what it keeps in host memory.
 #pragma once
 
 #include "core/plan/plan.h"
+
+#include <cstdint>
 
 namespace pentamesh {
 
@@ -12,5 +14,15 @@ namespace pentamesh {
 // gradients by data_types.grad_accum_dtype. torchtitan has one type for all states (training.dtype).
 [[nodiscard]] bool keeps_gradients(const Plan& plan, Software software, Dtype type);
 [[nodiscard]] bool keeps_moments(const Plan& plan, Software software, int zero, Dtype type);
+
+// Return true if the software can keep that in host memory: a share of the optimizer at this stage of ZeRO;
+// activations of so many layers in a pipeline of so many stages, with recomputation or without. Always of
+// nothing, and of the plan's own. Megatron: any share of its precision-aware Adam over the distributed
+// optimizer (training/arguments.py, optimizer_cpu_offload), activations of fewer layers than there are
+// without a pipeline or recomputation (transformer_config.py, cpu_offloading). DeepSpeed: the whole optimizer
+// from ZeRO-1 on. PyTorch's and MaxText's move the optimizer only with the parameters.
+[[nodiscard]] bool offloads_optimizer(const Plan& plan, Software software, int zero, double share);
+[[nodiscard]] bool offloads_activations(const Plan& plan, Software software, std::int64_t pp, bool recomputes,
+                                        std::int64_t layers);
 
 }  // namespace pentamesh

@@ -361,7 +361,7 @@ Fitting fit_part(const Prediction& p, const PartRow& part, Division division,
     case RunPart::idle:
     case RunPart::pipeline: out.why = "schedule, uneven stages and stragglers: no constant"; return out;
     case RunPart::unnamed: out.why = "the trace does not name its groups"; return out;
-    case RunPart::memory: out.why = "copies are not predicted"; return out;
+    case RunPart::memory: out.why = "copies are not fitted"; return out;
     case RunPart::rest: out.why = "launches, data loading, logging: not fitted"; return out;
     }
     return out;
@@ -916,6 +916,10 @@ EnumArray<RunPart, double> predict_parts(const Evaluation& e, Division division,
     if (stage >= 0 && stage < e.comm.stages.devices) out[RunPart::compute] = compute_of_stage(e, stage);
     out[RunPart::compute] += s.slowed_by_traffic_s;  // its kernels take so much longer
     out[RunPart::optimizer] = s.optimizer_s;
+    if (division == Division::timers)
+        out[RunPart::optimizer] += s.offload_once_s;  // the optimizer's timer has its way to the host
+    else
+        out[RunPart::memory] = s.offload_s;
     const auto rest_into = [&](RunPart into) {
         double sum = 0;
         for (const double t : out) sum += t;

@@ -9,6 +9,7 @@
 #include "core/step/compute.h"
 #include "core/step/constants.h"
 #include "core/step/exposure.h"
+#include "core/step/offload.h"
 
 #include <algorithm>
 #include <bit>
@@ -24,9 +25,14 @@ double message_of(const Operation& o, const StageNumbers& listed, const StageNum
     return was > 0 ? o.message_bytes * (numbers_of(o, other) / was) : 0;
 }
 
+// Returns the seconds of the optimizer: of what the GPU updates, and of the way to the host and back.
+double update_time(const Plan& plan, const StageNumbers& n, const StateShards& shards) {
+    return optimizer_on_gpu(plan) * optimizer_time(plan, n, shards) + offloaded_update_time(plan, n, shards);
+}
+
 double seconds(const Plan& plan, Routes& routes, const Comm& comm, const StateShards& shards,
                const StageNumbers& n) {
-    double sum = optimizer_time(plan, n, shards);
+    double sum = update_time(plan, n, shards);
     for (const Operation& o : comm.operations) {
         if (!is_data_parallel(o.group)) continue;
         Operation own = o;
@@ -156,10 +162,12 @@ void compute_costs(const ResolvedPlan& r, const PartsByType& parts, Comm& comm, 
     out.slow.clear();
     const Stages& stages = comm.stages;
     const StateTraffic state(r, comm, work);
+    const HostLink link(r, parts, comm, state_waits);
     for (const ChunkLayers& k : stages.chunk_kinds) {
         ChunkWork& c = work.chunk.emplace_back(work_of(plan, work, k));
         if (state_waits) state.wait_in_passes(k, c);
         c.cost = cost_of(plan, work, k, c);
+        if (link.in_passes()) link.wait_in_passes(k, c);
     }
     out.chunk.resize(stages.chunk_kind.size());
     ChunkCost* cost = out.chunk.data();
@@ -176,7 +184,7 @@ namespace {
 struct Parts {
     double busy = 0;  // of the busiest device, all micro-batches
     ChunkWork work;   // compute, recomputation and calls of its layers, all micro-batches
-    double sends = 0, slowed = 0;
+    double sends = 0, slowed = 0, offload = 0;
 };
 
 // Returns the parts of the work of the device that works longest.
@@ -189,6 +197,7 @@ Parts busiest_parts(const Plan& plan, double runs, const StepWork& work, const T
         const ChunkWork& w = work.chunk[stages.kind_of(device, c)];
         p.work.compute += w.compute * runs;
         p.slowed += (w.slowed.forward + w.slowed.backward) * runs;
+        p.offload += w.offload.all() * runs;
         p.work.recompute += w.recompute * runs;
         p.work.comm.add(w.comm, runs);
         if (!hides_sends(plan)) p.sends += work.send_s * runs * ((k.last ? 0 : 1) + (k.first ? 0 : 1));
@@ -259,7 +268,7 @@ double sum_of_parts(const Step& s) {
     double sum =
         s.compute_s + s.recompute_s + s.slowed_by_traffic_s + s.bubble_s + s.optimizer_s + s.straggler_s;
     for (const double t : s.exposed_comm_s) sum += t;
-    return sum;
+    return sum + s.offload_s;
 }
 
 // The range is from own runs where the cluster is calibrated. Else it is from those that ship; for a GPU that
@@ -368,7 +377,11 @@ bool compute_step(const ResolvedPlan& r, const StepWork& work, const TimelineCos
             o.waits_because = WaitsBecause::nothing_to_hide_behind;
             s.exposed_comm_s[GroupKind::pp] += o.time_s;
         }
-    s.optimizer_s = optimizer_time(plan, comm.reduced, shards_of(plan, r.degrees)) + once_a_step(plan);
+    const StateShards shards = shards_of(plan, r.degrees);
+    s.optimizer_s = optimizer_on_gpu(plan) * optimizer_time(plan, comm.reduced, shards) + once_a_step(plan);
+    s.offload_once_s =
+        offloaded_update_time(plan, comm.reduced, shards) + parameters_once_a_step(r, costs, comm);
+    s.offload_s = parts.offload + s.offload_once_s;
     const double cv = plan.training.straggler_cv;
     if (cv > 0) {
         s.straggler_s = cv * expected_maximum(mesh.world) * sum_of_parts(s);
@@ -431,6 +444,7 @@ void exposed_in_chunks(const Comm& comm, const StepWork& work, std::vector<Chunk
         const ChunkWork& own = work.chunk[kind];
         ChunkExposed& chunk = out.emplace_back();
         chunk.comm = own.comm, chunk.recompute = own.recompute, chunk.slowed = own.slowed;
+        chunk.offload = own.offload;
         const ChunkLayers& layers = comm.stages.chunk_kinds[kind];
         for (int t = 0; t < work.times.layer.size(); ++t)
             chunk.host += work.times.of(t).waiting * layers.types[t];
@@ -448,6 +462,7 @@ StepTail step_tail(const Step& step, const Comm& comm) {
     for (const Operation& o : comm.operations)
         if (o.unit == Unit::step && !in_each_microbatch(o)) tail.exposed_s[o.group] += o.exposed_s;
     tail.slowed_s = step.slowed_once_s;
+    tail.offload_s = step.offload_once_s;
     tail.optimizer_s = step.optimizer_s;
     tail.straggler_s = step.straggler_s;
     return tail;
@@ -467,6 +482,7 @@ StageTime passes_of(const Plan& plan, const Comm& comm, const StepWork& work, in
         busy_s += runs * w.cost.total();
         out.compute_s += runs * (w.compute.total() + w.recompute);
         out.slowed_s += runs * (w.slowed.forward + w.slowed.backward);
+        out.offload_s += runs * w.offload.all();
         for (std::size_t a = 0; a < UnitComm::kAxes; ++a)
             out.exposed_s[kUnitAxes[a]] += runs * (w.comm.forward[a] + w.comm.backward[a]);
         std::size_t row = 0;
@@ -496,6 +512,7 @@ std::vector<StageTime> stage_times(const Plan& plan, const Comm& comm, const Ste
             hides_sends(plan) ? std::min(between_s, messages_s) : std::min(sends_s, send_time(comm));
         t.exposed_s[GroupKind::pp] += waits_s;
         t.idle_s = between_s + sends_s - waits_s;
+        t.offload_s += tail.offload_s;
         for (const GroupKind k : all_of<GroupKind>()) t.exposed_s[k] += tail.exposed_s[k];
     }
     return out;
@@ -605,6 +622,9 @@ class Placer {
     std::vector<TraceSlice>& out_;
 };
 
+// Names what a GPU waits for on the link to host memory, as a profiler of PyTorch names copies.
+constexpr std::string_view kCopies = "Memcpy (host link)";
+
 // Places what goes on behind compute from this time on, for so long at most: what shares a track one after
 // the other.
 void hidden_calls(Placer& placer, const EnumArray<GroupKind, double>& hidden, double from, double most) {
@@ -663,7 +683,9 @@ void StepTrace::add_op(int device, std::size_t i, std::vector<TraceSlice>& out) 
         if (goes_forward(op)) hidden[k] += hidden_[forward].forward[k];
         if (goes_backward(op)) hidden[k] += hidden_[backward].backward[k];
     }
-    double waits = send_of(device, op);
+    double link = goes_forward(op) ? exposed_[forward].offload.forward : 0;
+    if (goes_backward(op)) link += exposed_[backward].offload.backward;
+    double waits = send_of(device, op) + link;
     for (const double t : exposed) waits += t;
     // A pair of ops may take less than both one after the other.
     const double scale = waits > to - from ? (to - from) / waits : 1;
@@ -671,6 +693,7 @@ void StepTrace::add_op(int device, std::size_t i, std::vector<TraceSlice>& out) 
     Placer placer(out);
     double at = placer.kernel(goes_forward(op) ? "forward" : "backward", from, computed);
     hidden_calls(placer, hidden, from, computed);
+    at = placer.kernel(kCopies, at, link * scale);
     for (const GroupKind k : all_of<GroupKind>()) at = placer.communication(k, at, exposed[k] * scale);
     placer.communication(GroupKind::pp, at, send_of(device, op) * scale);
 }
@@ -679,6 +702,7 @@ void StepTrace::add_tail(std::vector<TraceSlice>& out) const {
     Placer placer(out);
     double at = placer.kernel("compute slowed by traffic", timeline_.makespan, tail_.slowed_s);
     for (const GroupKind k : all_of<GroupKind>()) at = placer.communication(k, at, tail_.exposed_s[k]);
+    at = placer.kernel(kCopies, at, tail_.offload_s);
     placer.kernel("optimizer (multi_tensor_apply)", at, tail_.optimizer_s);
 }
 
@@ -713,6 +737,7 @@ std::string_view name_of(StepPart part) {
     case StepPart::starts: return "host-bound: launching kernels";
     case StepPart::slowed: return "compute slowed by traffic";
     case StepPart::uneven: return "uneven stages";
+    case StepPart::offload: return "waiting for host memory";
     }
     return "";
 }
@@ -735,6 +760,7 @@ std::vector<StepSlice> waterfall(const Step& s) {
     add(StepPart::bubble, schedule_bubble_s(s));
     add(StepPart::uneven, s.uneven_s);
     for (const GroupKind kind : all_of<GroupKind>()) add(StepPart::exposed, s.exposed_comm_s[kind], kind);
+    add(StepPart::offload, s.offload_s);
     add(StepPart::optimizer, s.optimizer_s);
     add(StepPart::straggler, s.straggler_s);
     return out;

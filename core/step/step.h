@@ -36,6 +36,8 @@ struct Step {
     double uneven_s = 0;             // of bubble_s: the wait for the longest stage, which has more to compute
     double slowed_by_traffic_s = 0;  // compute next to traffic takes so much longer
     double slowed_once_s = 0;        // of it: next to what happens once a step, outside the pipeline's passes
+    double offload_s = 0;            // the GPU waits for the link to host memory (core/step/offload.h)
+    double offload_once_s = 0;       // of it: once a step, outside the pipeline's passes
     EnumArray<GroupKind, double> exposed_comm_s{};
     double ideal_s = 0;  // of compute_s: the model's FLOPs, masked half of attention left out, at the peak
     BelowPeak below;     // the rest of compute_s, by what takes it; only in a report
@@ -77,6 +79,13 @@ struct SlowedTime {
     bool operator==(const SlowedTime&) const = default;
 };
 
+// Holds seconds that the passes of a micro-batch wait for the link to host memory.
+struct OffloadWaits {
+    double forward = 0, backward = 0;
+    [[nodiscard]] double all() const { return forward + backward; }
+    bool operator==(const OffloadWaits&) const = default;
+};
+
 // Holds what is waited for by the calls of data parallelism's state, by their rows: the n-th is the n-th such
 // row of Comm::operations.
 inline constexpr std::size_t kMostStateRows = 8;  // list_state_calls, for dense weights and for experts
@@ -106,7 +115,8 @@ struct ChunkWork {
     UnitComm comm;
     SlowedTime slowed;  // of the compute, next to any traffic
     StateWaits state;   // for gathers and reductions of every micro-batch
-    ChunkCost cost;     // sum of these, and of the sends that nothing hides
+    OffloadWaits offload;
+    ChunkCost cost;  // sum of these, and of the sends that nothing hides
     bool operator==(const ChunkWork&) const = default;
 };
 
@@ -132,8 +142,8 @@ struct StepWork {
 
 // Times every call of `comm` and fills the costs of each chunk, which run_timeline replays. With `report` it
 // also counts the rows for the device that works longest; without `state_waits` no chunk waits for data
-// parallelism. Exposure of gradients and parameters is left to compute_step, which knows how long a step has
-// room for them.
+// parallelism, nor for parameters out of host memory. Exposure of gradients and parameters is left to
+// compute_step, which knows how long a step has room for them.
 void compute_costs(const ResolvedPlan& resolved, const PartsByType& parts, Comm& comm, bool report,
                    bool state_waits, StepWork& work, TimelineCosts& out);
 
@@ -176,7 +186,8 @@ enum class StepPart : std::uint8_t {
     attention,
     moving,
     starts,
-    slowed  // by traffic next to it
+    slowed,  // by traffic next to it
+    offload  // waits for the link to host memory
 };
 [[nodiscard]] constexpr bool is_below_peak(StepPart p) {
     return p == StepPart::products || p == StepPart::attention || p == StepPart::moving
@@ -245,6 +256,7 @@ struct ChunkExposed {
     double recompute = 0;  // the forward recomputed in the backward
     SlowedTime slowed;     // compute next to traffic
     PassTime host;         // of first compute: the GPU waits for the host to launch its layers
+    OffloadWaits offload;  // for the link to host memory
 };
 // This is indexed [device * chunks + c], as TimelineCosts.chunk. Reuses out's capacity.
 void exposed_in_chunks(const Comm& comm, const StepWork& work, std::vector<ChunkExposed>& out);
@@ -253,9 +265,10 @@ void exposed_in_chunks(const Comm& comm, const StepWork& work, std::vector<Chunk
 struct StepTail {
     EnumArray<GroupKind, double> exposed_s{};  // gradients and parameters once a step, by axis
     double slowed_s = 0;                       // of the last backward and the first forward, next to these
+    double offload_s = 0;                      // gradients to host memory, parameters from it
     double optimizer_s = 0, straggler_s = 0;
     [[nodiscard]] double total() const {
-        double sum = slowed_s + optimizer_s + straggler_s;
+        double sum = slowed_s + offload_s + optimizer_s + straggler_s;
         for (const double s : exposed_s) sum += s;
         return sum;
     }
@@ -267,11 +280,12 @@ struct StageTime {
     double compute_s = 0;                      // recomputation included
     double slowed_s = 0;                       // compute next to traffic takes so much longer, in the passes
     double idle_s = 0;                         // the pipeline has no work for it
+    double offload_s = 0;                      // it waits for the link to host memory
     EnumArray<GroupKind, double> exposed_s{};  // communication that it waits for, by axis
 };
 // Returns those of each stage of the pipeline. With slowed_once_s, the optimizer and stragglers of the step
-// the parts of a stage sum to the step's time. Gradients and parameters once a step are those of the stage
-// where they take longest: all wait for it.
+// the parts of a stage sum to the step's time. Gradients and parameters once a step, to host memory too,
+// are those of the stage where they take longest: all wait for it.
 [[nodiscard]] std::vector<StageTime> stage_times(const Plan& plan, const Comm& comm, const StepWork& work,
                                                  const Step& step);
 

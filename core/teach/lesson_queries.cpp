@@ -451,12 +451,13 @@ Answer step_time(const QueryInput& in) {
     if (!in.e.step) return none("no step time");
     const Step& s = *in.e.step;
     const double waits = exposed_of(s);
-    Answer a = measure(s.time_s, "s",
-                       sentence("compute ", time_text(s.compute_s + s.recompute_s), ", bubble ",
-                                time_text(schedule_bubble_s(s), Zeros::kept),
-                                s.uneven_s > 0 ? ", uneven stages " + time_text(s.uneven_s) : std::string(),
-                                ", waiting for peers ", time_text(waits), ", the rest ",
-                                time_text(s.slowed_by_traffic_s + s.optimizer_s + s.straggler_s)));
+    Answer a =
+        measure(s.time_s, "s",
+                sentence("compute ", time_text(s.compute_s + s.recompute_s), ", bubble ",
+                         time_text(schedule_bubble_s(s), Zeros::kept),
+                         s.uneven_s > 0 ? ", uneven stages " + time_text(s.uneven_s) : std::string(),
+                         ", waiting for peers ", time_text(waits), ", the rest ",
+                         time_text(s.slowed_by_traffic_s + s.offload_s + s.optimizer_s + s.straggler_s)));
     a.text = time_text(s.time_s);
     return a;
 }

@@ -1218,7 +1218,7 @@ class Results(unittest.TestCase):
 
     def test_the_parts_of_a_step_add_up(self):
         step = run_json("report", "llama-3.1-405b-16k", "--json")[1]["step"]
-        total = sum(step[k] for k in ("compute_s", "recompute_s", "slowed_by_traffic_s", "bubble_s", "optimizer_s", "straggler_s"))
+        total = sum(step[k] for k in ("compute_s", "recompute_s", "slowed_by_traffic_s", "bubble_s", "offload_s", "optimizer_s", "straggler_s"))
         self.assertAlmostEqual(total + sum(step["exposed_comm_s"].values()), step["time_s"], delta=1e-6 * step["time_s"])
 
     def test_lanes_say_what_waits_and_why(self):

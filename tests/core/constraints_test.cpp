@@ -55,6 +55,10 @@ TEST_CASE("constraints of a search are read as people write them") {
     CHECK(of({"gradients"}, {}).gradients == std::vector<Dtype>{Dtype::fp32, Dtype::bf16});
     CHECK(of({"optimizer_state=bf16"}, {}).optimizer_state == std::vector<Dtype>{Dtype::bf16});
     CHECK(of({"overlap.tp"}, {}).overlap_tp.size() == 2);
+    CHECK(of({}, {}).offload_layers == Values{0});
+    CHECK(of({"offload.activations_layers=0,4..6"}, {}).offload_layers == Values{0, 4, 5, 6});
+    CHECK(of({"offload.optimizer"}, {}).offload_optimizer == std::vector<double>{0, 0.25, 0.5, 0.75, 1});
+    CHECK(of({"offload.optimizer=1,0.5"}, {}).offload_optimizer == std::vector<double>{0.5, 1});
     CHECK(of({"recompute_layers=1..3,8"}, {}).recompute.size() == 3 + 4);
     CHECK(of({"recompute=none", "recompute_modules=mlp,core_attn+mlp"}, {}).recompute
           == std::vector<RecomputeChoice>{Recompute::none,
@@ -106,4 +110,12 @@ TEST_CASE("a constraint that cannot be met says why") {
         CHECK(error->message.find(one.second) != std::string::npos);
         CHECK(error->message.starts_with("--hold "));
     }
+    Plan unknown = plan;
+    unknown.cluster.gpu.host_bytes_per_s = 0;
+    std::optional<SpaceError> error;
+    static_cast<void>(search_space(unknown, {{"offload.optimizer"}, {}}, error));
+    REQUIRE(error);
+    CHECK(error->message.find("cluster.gpu.host_bytes_per_s") != std::string::npos);
+    static_cast<void>(search_space(unknown, {{}, {"offload.optimizer"}}, error));  // its own
+    CHECK_FALSE(error);
 }

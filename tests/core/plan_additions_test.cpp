@@ -385,6 +385,8 @@ TEST_CASE("what the figures do not hold is said") {
     p.training.software = Software::deepspeed;
     p.layout.weight_shards = 2;
     p.training.offload.activations_layers = 2;
+    CHECK_FALSE(has_code(assess(p), ProblemCode::offload_time));  // the link's rate is known
+    p.cluster.gpu.host_bytes_per_s = 0;
     const Evaluation e = assess(p);
     for (const ProblemCode code :
          {ProblemCode::weight_shards_not_counted, ProblemCode::offload_time, ProblemCode::megatron_offload})

@@ -117,7 +117,10 @@ BruteForce brute_force(const Plan& plan, const SearchSpace& s, double headroom) 
             if (evaluate(p, {.timeline = false}).groups[one.group].slowest_tier > one.tier) return;
         if (s.software
             && !(keeps_gradients(plan, *s.software, c.settings.gradients)
-                 && keeps_moments(plan, *s.software, c.zero, c.settings.optimizer_state)))
+                 && keeps_moments(plan, *s.software, c.zero, c.settings.optimizer_state)
+                 && offloads_optimizer(plan, *s.software, c.zero, c.settings.offload_optimizer)
+                 && offloads_activations(plan, *s.software, c.pp, c.recompute.any(),
+                                         c.settings.offload_layers)))
             return;
         if (const auto lack = s.software ? lacks_of(p, *s.software).first() : std::nullopt) {
             ++out.left_out;
@@ -163,10 +166,12 @@ BruteForce brute_force(const Plan& plan, const SearchSpace& s, double headroom) 
     for (const Dtype gradients : s.gradients)
         for (const Dtype moments : s.optimizer_state)
             for (const Reshard reshard : s.reshard)
-                for (const Switched overlap : s.overlap_tp) {
-                    c.settings = {gradients, moments, reshard, overlap};
-                    of_these_settings();
-                }
+                for (const Switched overlap : s.overlap_tp)
+                    for (const std::int64_t layers : s.offload_layers)
+                        for (const double optimizer : s.offload_optimizer) {
+                            c.settings = {gradients, moments, reshard, overlap, layers, optimizer};
+                            of_these_settings();
+                        }
     return out;
 }
 
@@ -361,6 +366,29 @@ TEST_CASE("a search finds what brute force finds where it varies types, layers, 
     }
 }
 
+TEST_CASE("a search finds what brute force finds where it varies what lies in host memory") {
+    struct Case {
+        Software software;
+        bool any = false;
+        double rate = 55e9;
+    };
+    for (const Case& c : {Case{Software::megatron}, Case{Software::deepspeed}, Case{Software::fsdp, true},
+                          Case{Software::megatron, false, 2e9}}) {
+        CAPTURE(name_of(c.software));
+        CAPTURE(c.rate);
+        Plan p = of_64_gpus(small_dense(), 8192, 128);
+        p.training.software = c.software;
+        p.cluster.gpu.host_bytes_per_s = c.rate;
+        p.training.overlap.dp = !c.any;
+        SpaceRequest request{{"virtual_stages=1", "micro_batch=1,2", "cp=1", "tp=1,8", "pp=1,2", "zero=1,3",
+                              "dp_replicate=1,2", "schedule=1f1b", "order=Megatron", "recompute=none,full",
+                              "offload.activations_layers=0,2,5", "offload.optimizer=0,0.5,1"},
+                             {}};
+        request.any_software = c.any;
+        same_as_brute_force(p, request, 0.05);
+    }
+}
+
 constexpr GradientReduction kReductions[]{GradientReduction::by_software, GradientReduction::step,
                                           GradientReduction::run, GradientReduction::micro_batch};
 
@@ -372,6 +400,11 @@ Plan with_other_traffic(Plan plan, std::mt19937& random) {
     plan.layout.gradient_reduction = kReductions[random() % 4];
     if (random() % 4 == 0) plan.training.straggler_cv = 0.05;
     if (random() % 4 == 0) plan.training.micro_batch *= 2;
+    if (random() % 4 == 0) {
+        plan.training.offload.activations_layers = static_cast<std::int64_t>(random() % 8);
+        plan.training.offload.optimizer = 0.25 * static_cast<double>(random() % 5);
+        plan.cluster.gpu.host_bytes_per_s = random() % 2 ? 5e9 : 5e10;  // the slower one is waited for
+    }
     return plan;
 }
 

@@ -27,8 +27,8 @@ Evaluation run(const Plan& plan, bool timeline = true) {
 }
 
 double parts_of(const Step& s) {
-    double sum =
-        s.compute_s + s.recompute_s + s.slowed_by_traffic_s + s.bubble_s + s.optimizer_s + s.straggler_s;
+    double sum = s.compute_s + s.recompute_s + s.slowed_by_traffic_s + s.bubble_s + s.offload_s
+                 + s.optimizer_s + s.straggler_s;
     for (const double t : s.exposed_comm_s) sum += t;
     return sum;
 }

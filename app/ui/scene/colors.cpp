@@ -64,6 +64,7 @@ Color color_of_part(const Theme& t, const StepSlice& s) {
     case StepPart::uneven:
     case StepPart::straggler: return t.bad;
     case StepPart::optimizer: return mix(t.text, t.secondary, 0.6f);
+    case StepPart::offload: return mix(t.text, t.window, 0.4f);
     }
     return t.faint;
 }

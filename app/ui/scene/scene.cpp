@@ -199,6 +199,7 @@ std::optional<RunPart> run_part_of(const RealRun& run, StepPart part, GroupKind 
     case StepPart::bubble: return first({RunPart::idle, RunPart::pipeline});
     case StepPart::straggler: return first({RunPart::idle, RunPart::rest});
     case StepPart::optimizer: return first({RunPart::optimizer});
+    case StepPart::offload: return first({RunPart::memory, RunPart::pipeline});
     case StepPart::exposed: {
         const RunPart own = runs::part_of_kind(group);
         // Timers have what each layer waits for inside compute, and all else inside the pipeline.

@@ -442,7 +442,7 @@ std::optional<int> index_named(std::string_view name, int count) {
     return std::nullopt;
 }
 
-constexpr int kStepParts = static_cast<int>(StepPart::slowed) + 1;
+constexpr int kStepParts = static_cast<int>(StepPart::offload) + 1;
 
 // Sets what the item says; none where the plan has no such thing.
 void select_item(const Item& item, const Evaluation& e, Selection& s, Topic& topic) {

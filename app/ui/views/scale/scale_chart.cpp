@@ -524,6 +524,7 @@ Color color_of_scale_part(const Theme& theme, const ScalePart& p) {
     case StepPart::exposed: return color_of(theme, p.axis);
     case StepPart::bubble: return theme.bad;
     case StepPart::optimizer:
+    case StepPart::offload:
     case StepPart::straggler: return mix(theme.text, theme.secondary, 0.6f);
     default: return theme.forward;
     }

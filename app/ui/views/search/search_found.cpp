@@ -28,7 +28,9 @@ bool contains(const SearchSpace& s, const LayoutChoice& c, bool experts) {
            && has(s.dp_shard, c.dp_shard) && has(s.dp_replicate, c.dp_replicate) && has(s.zero, c.zero)
            && has(s.micro_batch, c.micro_batch) && has(s.recompute, c.recompute) && has(s.order, c.order)
            && has(s.gradients, c.settings.gradients) && has(s.optimizer_state, c.settings.optimizer_state)
-           && has(s.reshard, c.settings.reshard) && has(s.overlap_tp, c.settings.overlap_tp);
+           && has(s.reshard, c.settings.reshard) && has(s.overlap_tp, c.settings.overlap_tp)
+           && has(s.offload_layers, c.settings.offload_layers)
+           && has(s.offload_optimizer, c.settings.offload_optimizer);
 }
 
 }  // namespace
@@ -156,6 +158,8 @@ std::string_view chip_name(Varied v) {
     case Varied::micro_batch: return "micro-batch";
     case Varied::optimizer_state: return "moments";
     case Varied::overlap_tp: return "tp overlap";
+    case Varied::offload_layers: return "activations on host";
+    case Varied::offload_optimizer: return "optimizer on host";
     default: return name_of(v);
     }
 }
@@ -179,6 +183,8 @@ std::string value_text(const LayoutChoice& c, Varied v) {
     case Varied::optimizer_state: return std::string(name_of(c.settings.optimizer_state));
     case Varied::reshard: return std::string(name_of(c.settings.reshard));
     case Varied::overlap_tp: return std::string(name_of(c.settings.overlap_tp));
+    case Varied::offload_layers: return count_text(c.settings.offload_layers, "layer");
+    case Varied::offload_optimizer: return percent_text(c.settings.offload_optimizer, Zeros::kept);
     }
     return "";
 }

@@ -473,9 +473,22 @@ void draw_search_head(Ui& ui, Rect& head_row, Rect& room, const Scene& scene, Se
 
 namespace {
 
+// Returns true if a search can move something of it to host memory: where the link is known, and the software
+// has it for some layout.
+bool can_move(const Plan& plan, const SearchRequest& request, Varied v) {
+    if (plan.cluster.gpu.host_bytes_per_s <= 0) return false;
+    if (request.any_software) return true;
+    const Offload& own = plan.training.offload;
+    const Software software = plan.training.software;
+    return v == Varied::offload_layers
+               ? offloads_activations(plan, software, 1, false, own.activations_layers == 1 ? 2 : 1)
+               : offloads_optimizer(plan, software, 1, own.optimizer == 1 ? 0 : 1);
+}
+
 // Returns true for what a layout of this plan can vary: of another choice a chip would give nothing. Only
 // optimizers with a copy of the weights have types of their own.
 bool can_vary(const Plan& plan, const SearchRequest& request, Varied v) {
+    if (v == Varied::offload_layers || v == Varied::offload_optimizer) return can_move(plan, request, v);
     if (!request.any_software && (v == Varied::gradients || v == Varied::optimizer_state)) {
         const Software software = plan.training.software;
         const auto other = [](Dtype now) { return now == Dtype::bf16 ? Dtype::fp32 : Dtype::bf16; };

@@ -214,23 +214,30 @@ void slow_sentence(Line& line, TimelineViewState& state) {
              plain);
 }
 
-// Says what the blocks wait for most, an axis or the host, and which part of the step that is; the mark is
-// that at the blocks' feet. Nothing below `least` of the step, and nothing that has no room.
+// Says what the blocks wait for most, an axis, the host's launches or its memory, and which part of the step
+// that is; the mark is that at the blocks' feet. Nothing below `least` of the step, and nothing that has no
+// room.
 void waits_sentence(Line& line, const ShownTimeline& shown, const Step& step, const TimelineMarks& drawn,
                     double least) {
     constexpr float kMark = 10;
     const auto axis =
         static_cast<GroupKind>(std::ranges::max_element(step.exposed_comm_s) - step.exposed_comm_s.begin());
-    const bool host = step.below.starts > step.exposed_comm_s[axis];
-    const double waits_s = host ? step.below.starts : step.exposed_comm_s[axis];
+    const bool link = step.offload_s > std::max(step.below.starts, step.exposed_comm_s[axis]);
+    const bool host = !link && step.below.starts > step.exposed_comm_s[axis];
+    const double waits_s = link ? step.offload_s : host ? step.below.starts : step.exposed_comm_s[axis];
     if (waits_s < least * step.time_s) return;
     Canvas& c = line.ui.canvas();
     const Theme& theme = line.ui.theme();
     const TextStyle plain = line.ui.style(13, Tone::secondary);
-    const bool in_blocks = host || (shown.most.axis[axis] > 0 && shown.tail.exposed_s[axis] < waits_s / 2);
-    const bool marked = host ? drawn.has(TimelineMark::host) : drawn.has(TimelineMark::waits, axis);
+    const bool in_blocks = host
+                           || (link ? shown.tail.offload_s < waits_s / 2
+                                    : shown.most.axis[axis] > 0 && shown.tail.exposed_s[axis] < waits_s / 2);
+    const bool marked = link   ? drawn.has(TimelineMark::offload)
+                        : host ? drawn.has(TimelineMark::host)
+                               : drawn.has(TimelineMark::waits, axis);
     const bool one_stage = shown.places.size() == 1;
-    const std::string who = host        ? "waits for the host's launches"
+    const std::string who = link        ? "waits for host memory"
+                            : host      ? "waits for the host's launches"
                             : one_stage ? axis_label(axis) + " waits"
                             : in_blocks ? axis_label(axis) + " waits in every block"
                                         : axis_label(axis) + " waits at the end";
@@ -239,8 +246,9 @@ void waits_sentence(Line& line, const ShownTimeline& shown, const Step& step, co
     if (c.text_width(who + share, plain) + mark + 20 > line.rest.w) return;
     line.put("·", plain);
     if (mark > 0) {
-        c.rect({line.rest.x, line.rest.center().y + 1, kMark, 4},
-               host ? color_of_part(theme, kHostBound) : color_of(theme, axis));
+        c.rect({line.rest.x, line.rest.center().y + 1, kMark, 4}, link   ? color_of_part(theme, kHostMemory)
+                                                                  : host ? color_of_part(theme, kHostBound)
+                                                                         : color_of(theme, axis));
         line.rest.cut_left(mark);
     }
     line.put(who, plain);

@@ -25,6 +25,7 @@ void add_parts_of_blocks(const ShownTimeline& shown, const RowParts& row, double
         if (bar * shown.most.slowed >= kLeastStrip_px) out.add(TimelineMark::slowed);
         if (bar * shown.most.recomputed >= kLeastStrip_px) out.add(TimelineMark::again);
         if (bar * shown.most.host >= kLeastStrip_px) out.add(TimelineMark::host);
+        if (bar * shown.most.offload >= kLeastStrip_px) out.add(TimelineMark::offload);
     }
     if (row.hidden.sum() > 0)
         for (const GroupKind k : all_of<GroupKind>())
@@ -90,6 +91,7 @@ class TimelineLegend {
                 });
         plain(TimelineMark::slowed, "slowed by traffic", color_of_part(theme_, kSlowed));
         plain(TimelineMark::host, "waits for the host's launches", color_of_part(theme_, kHostBound));
+        plain(TimelineMark::offload, "waits for host memory", color_of_part(theme_, kHostMemory));
         for (const GroupKind k : all_of<GroupKind>())
             if (marks_.has(TimelineMark::hides, k))
                 lines_.item(axis_label(k) + ", hidden", [&](Rect box) {

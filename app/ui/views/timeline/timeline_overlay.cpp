@@ -42,6 +42,8 @@ std::vector<TailPart> tail_parts(const Theme& theme, const StepTail& tail, const
     };
     put(name_of(kSlowed.part), color_of_part(theme, kSlowed), tail.slowed_s, TimelineMark::slowed,
         fades.work);
+    put(name_of(kHostMemory.part), color_of_part(theme, kHostMemory), tail.offload_s, TimelineMark::offload,
+        fades.optimizer);
     put("optimizer", color_of_part(theme, kOptimizer), tail.optimizer_s, TimelineMark::optimizer,
         fades.optimizer);
     put("stragglers", theme.bad, tail.straggler_s, TimelineMark::stragglers, fades.stragglers);

@@ -429,6 +429,9 @@ BlockShares block_shares(const ShownTimeline& shown, int chunks, int device, con
     if (backward) host += shown.exposed[b].host.input_grad;
     if (backward && op.kind != OpKind::I) host += shown.exposed[b].host.weight_grad;
     s.host = static_cast<float>(host / takes);
+    double link = forward ? shown.exposed[f].offload.forward : 0;
+    if (backward) link += shown.exposed[b].offload.backward;
+    s.offload = static_cast<float>(link / takes);
     return s;
 }
 
@@ -454,6 +457,7 @@ void RowPainter::strips(Rect r, const BlockShares& s, bool own) {
     };
     strip(whole * s.slowed, TimelineMark::slowed, color_of_part(ui_.theme(), kSlowed));
     strip(whole * s.host, TimelineMark::host, color_of_part(ui_.theme(), kHostBound));
+    strip(whole * s.offload, TimelineMark::offload, color_of_part(ui_.theme(), kHostMemory));
     strip(whole * s.recomputed, TimelineMark::again, recompute_color(ui_.theme()));
 }
 
@@ -594,6 +598,8 @@ void RowPainter::run(Rect row, int device, const Block& b, float x0, float x1) {
     work(strip(slowed), color_of_part(theme, kSlowed), TimelineMark::slowed);
     const float host = share(b.work.forward) * forth.host + share(b.work.backward) * back.host;
     work(strip(host), color_of_part(theme, kHostBound), TimelineMark::host);
+    const float link = share(b.work.forward) * forth.offload + share(b.work.backward) * back.offload;
+    work(strip(link), color_of_part(theme, kHostMemory), TimelineMark::offload);
     if (lane.h > 0)
         ui_.canvas().rect({x0, lane.y + 1, width, lane.h - 1},
                           color_of(ui_.theme(), GroupKind::pp).alpha(0.3f * strength));
@@ -746,6 +752,7 @@ void find_largest(const Timeline& t, ShownTimeline& out) {
                 out.most.slowed = std::max(out.most.slowed, s.slowed);
                 out.most.recomputed = std::max(out.most.recomputed, s.recomputed);
                 out.most.host = std::max(out.most.host, s.host);
+                out.most.offload = std::max(out.most.offload, s.offload);
             }
 }
 

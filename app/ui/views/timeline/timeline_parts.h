@@ -54,6 +54,7 @@ struct FadedParts {
 inline constexpr StepSlice kOptimizer{StepPart::optimizer, GroupKind::tp, 0, 0};
 inline constexpr StepSlice kSlowed{StepPart::slowed, GroupKind::tp, 0, 0};
 inline constexpr StepSlice kHostBound{StepPart::starts, GroupKind::tp, 0, 0};
+inline constexpr StepSlice kHostMemory{StepPart::offload, GroupKind::tp, 0, 0};
 
 struct TailPart {
     std::string name;

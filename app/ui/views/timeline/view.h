@@ -34,9 +34,9 @@ struct TimelineChoice {
 // forward.
 struct BlockShares {
     EnumArray<GroupKind, float> axis{};
-    float slowed = 0, recomputed = 0, host = 0;
+    float slowed = 0, recomputed = 0, host = 0, offload = 0;
     [[nodiscard]] float sum() const {
-        float all = slowed + recomputed + host;
+        float all = slowed + recomputed + host + offload;
         for (const float x : axis) all += x;
         return all;
     }
@@ -51,7 +51,8 @@ enum class TimelineMark : std::uint8_t {
     pair,
     again,  // a forward that is recomputed
     slowed,
-    host,  // waits for its launches
+    host,     // waits for its launches
+    offload,  // waits for the link to host memory
     optimizer,
     stragglers,
     idle,
