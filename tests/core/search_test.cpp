@@ -252,7 +252,7 @@ void same_as_brute_force(const Plan& plan, const SpaceRequest& request, double h
     std::optional<SpaceError> error;
     const SearchSpace space = search_space(plan, request, error);
     REQUIRE_MESSAGE(!error, error->message);
-    CHECK(no_layout_below_its_bounds(plan, space) > (test::kSanitized ? 50 : 100));
+    CHECK(no_layout_below_its_bounds(plan, space) > (test::kSanitized ? 50 : 60));
     const BruteForce all = brute_force(plan, space, headroom);
     CAPTURE(plan.model.name);
     CAPTURE(all.layouts);
