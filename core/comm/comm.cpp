@@ -128,7 +128,8 @@ void CommRows::pipeline() {
     using enum Collective;
     const GroupKind pp = GroupKind::pp;
     const double shards = plan_.layout.sequence_parallel ? static_cast<double>(plan_.layout.tp) : 1;
-    const double message = hidden_bytes_ / shards, m = resolved_.runs;
+    // All residual streams go on (Megatron-LM pull request 4946, get_tensor_shapes).
+    const double message = hidden_bytes_ * residual_streams(plan_.model) / shards, m = resolved_.runs;
     const auto chunks = static_cast<double>(out_.stages.chunks);
     const bool v_shaped = traits_of(plan_.layout.schedule).placement != StagePlacement::loop;
     // With two devices each chunk sends one way only, except where loops close; a V never closes, nor do

@@ -38,6 +38,8 @@ std::string unlike_block(const Model& m) {
     if (m.moe) return "experts whose shape it does not ship";
     if (!m.pattern.empty() || m.linear || m.mamba) return "layers of several kinds";
     if (m.attention == AttentionKind::mla) return "multi-head latent attention of another shape";
+    if (m.attention == AttentionKind::compressed) return "attention over compressed keys";
+    if (m.hyper_streams > 0) return "hyper-connections";
     if (m.norm != NormKind::rmsnorm) return "its norm";
     if (m.ffn_kind != FfnKind::swiglu) return "its MLP (" + std::string(pentamesh::name_of(m.ffn_kind)) + ")";
     if (m.positions != Positions::rope) return "learned positions";

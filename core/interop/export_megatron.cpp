@@ -237,6 +237,8 @@ void lose_unusual_model(ExportDraft& draft) {
     lose(m.attention_bias != m.mlp_bias, "biases in only one of attention and MLP");
     lose(m.mtp_layers > 0 && m.mtp_dense, "dense prediction layers of a model with experts");
     lose(m.mla && m.mla->index_heads > 0, "indexer of sparse attention");
+    lose(m.compressed.has_value(), "attention over compressed keys in these fields");
+    lose(m.hyper_streams > 0, "hyper-connections in these fields");
     if (!m.moe) return;
     lose(m.moe->beside_mlp, "MLP beside the experts");
     lose(m.moe->latent > 0, "experts on a smaller hidden state");

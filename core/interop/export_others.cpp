@@ -354,6 +354,8 @@ std::string torch_name(Dtype t) {
 std::string unlike_llama(const Model& m, bool qwen, bool experts) {
     if (!m.pattern.empty() || m.linear || m.mamba) return "layers of several kinds";
     if (m.attention == AttentionKind::mla) return "multi-head latent attention (mla)";
+    if (m.attention == AttentionKind::compressed) return "attention over compressed keys";
+    if (m.hyper_streams > 0) return "hyper-connections";
     if (m.norm != NormKind::rmsnorm) return "its norm";
     if (m.ffn_kind != FfnKind::swiglu) return "its MLP (" + std::string(pentamesh::name_of(m.ffn_kind)) + ")";
     if (m.positions != Positions::rope) return "learned positions";

@@ -61,11 +61,10 @@ constexpr std::array<Alias, 6> kAliases{{{"qwen2_5_omni_text", "qwen2"},
 struct Refused {
     std::string_view type, missing;
 };
-constexpr std::array<Refused, 22> kRefused{{
+constexpr std::array<Refused, 21> kRefused{{
     {"bailing_hybrid", "its lightning layers beside latent attention"},
     {"bitnet", "norms inside attention and MLP"},
     {"bloom", "the norm after its embedding and ALiBi's positions"},
-    {"deepseek_v4", "its compressed attention and hyper-connections"},
     {"ernie4_5_moe_vl", "experts for each kind of input"},
     {"ernie4_5_vl_moe", "experts for each kind of input"},
     {"gemma3n", "embeddings for each layer, AltUp and LAuReL"},

@@ -409,6 +409,87 @@ Model glm_latent(const Fields& f) {
     return m;
 }
 
+// Returns how many tokens a compressed key stands for in the layers of a DeepSeek-V4 of that kind. Older
+// files have fields of their own for the two.
+std::int64_t compress_rate(const Fields& f, std::string_view kind, std::string_view older,
+                           std::int64_t otherwise) {
+    const nlohmann::json* rates = f.find("compress_rates");
+    if (rates && !rates->is_object()) f.fail("compress_rates", "must be an object");
+    if (rates) otherwise = Fields(*rates, f, f.prefix() + "/compress_rates").or_else(kind, otherwise, 2);
+    return f.or_else(older, otherwise, 2);
+}
+
+// In DeepseekV4Config of transformers layer_types names each layer; files of the hub have compress_ratios,
+// where 4 stands for overlapping keys that an indexer picks from, and the prediction layers' behind them.
+void compressed_layers(const Fields& f, const Model& m, Layers& layers) {
+    const auto words = per_layer(f, "layer_types", m.layers),
+               ratios = per_layer(f, "compress_ratios", m.layers);
+    if (words.empty() && ratios.empty())
+        f.fail("compress_ratios", "is missing: it says which keys each layer compresses");
+    const std::int64_t sparse = compress_rate(f, "compressed_sparse_attention", "compress_rate_csa", 4),
+                       heavy = compress_rate(f, "heavily_compressed_attention", "compress_rate_hca", 128);
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+        LayerRun& l = layers[i];
+        l.kind = MixerKind::window;
+        const bool by_word = !words.empty();
+        const nlohmann::json& given = by_word ? words[i] : ratios[i];
+        if (by_word ? given == "sliding_attention" : given == 0) continue;
+        const bool picks = by_word ? given == "compressed_sparse_attention" : given == 4,
+                   all = by_word ? given == "heavily_compressed_attention" : given == 128;
+        if (!picks && !all)
+            f.fail(by_word ? "layer_types" : "compress_ratios",
+                   "layer " + std::to_string(i) + " is " + shown_json(given)
+                       + ", a kind of layer that a plan cannot state");
+        l.picks_compressed = picks;
+        l.compress = picks ? sparse : heavy;
+    }
+    if (ratios.empty()) return;
+    const nlohmann::json& all = *f.find("compress_ratios");
+    const auto listed = static_cast<std::int64_t>(all.size());
+    for (std::int64_t i = m.layers; i < std::min(m.layers + m.mtp_layers, listed); ++i)
+        if (all[static_cast<std::size_t>(i)] != 0)
+            f.fail("compress_ratios", "a prediction layer with compressed keys cannot be stated by a plan");
+}
+
+// Its first layers route by a table of tokens, which has no parameters that are trained.
+Model deepseek_v4(const Fields& f) {
+    Model m;
+    m.layers = f.need("num_hidden_layers", Fields::kMostLayers);
+    m.hidden = f.need("hidden_size");
+    m.heads = f.need("num_attention_heads");
+    m.kv_heads = f.or_else("num_key_value_heads", 1);
+    if (m.kv_heads != 1)
+        f.fail("num_key_value_heads", "found " + std::to_string(m.kv_heads) + ": its heads share one key");
+    m.head_dim = f.or_else("head_dim", 512);
+    m.vocab = f.need("vocab_size");
+    m.ffn_kind = gated(f, "hidden_act", "silu");
+    m.tied_embeddings = f.flag("tie_word_embeddings", false);
+    if (f.flag("mlp_bias", false)) f.fail("mlp_bias", "true of only the shared expert cannot be stated");
+    m.attention = AttentionKind::compressed;
+    m.compressed = Compressed{f.or_else("q_lora_rank", 1024),   f.or_else("o_lora_rank", 1024),
+                              f.or_else("o_groups", 8),         f.or_else("index_n_heads", 64),
+                              f.or_else("index_head_dim", 128), f.or_else("index_topk", 512)};
+    if (saturating_product(m.heads, m.head_dim) % m.compressed->o_groups != 0)
+        f.fail("o_groups",
+               std::to_string(m.compressed->o_groups) + " does not divide num_attention_heads x head_dim");
+    m.attention_sinks = true;
+    m.sliding_window = f.or_else("sliding_window", 128);
+    m.hyper_streams = f.or_else("hc_mult", 4, 1, 64);
+    m.moe = experts(f, "n_routed_experts", "moe_intermediate_size");
+    share_experts(*m.moe, f.or_else("n_shared_experts", 1, 0, Fields::kMostExperts), m.moe->expert_ffn);
+    m.moe->router_bias = true;
+    m.mtp_layers = f.or_else("num_nextn_predict_layers", 1, 0, Fields::kMostLayers);
+    Layers layers = plain_layers(m);
+    compressed_layers(f, m, layers);
+    const auto routing = per_layer(f, "mlp_layer_types", m.layers);
+    const std::int64_t by_table = f.or_else("num_hash_layers", 3, 0, Fields::kMostLayers);
+    for (std::size_t i = 0; i < layers.size(); ++i)
+        layers[i].hash_routed =
+            routing.empty() ? static_cast<std::int64_t>(i) < by_table : routing[i] == "hash_moe";
+    set_layers(f, m, layers);
+    return m;
+}
+
 // This is DeepSeek's routing on grouped attention: experts of one width, some for all tokens, first layers
 // dense.
 void deepseek_experts(const Fields& f, Model& m) {
@@ -640,7 +721,7 @@ constexpr Traits kGranite{.attention_bias = kAttentionBias,
                           .expert_ffn = "intermediate_size",
                           .rest = granitemoe};
 
-constexpr std::array<Family, 32> kMoeFamilies{{
+constexpr std::array<Family, 33> kMoeFamilies{{
     {"afmoe",
      {.post_norms = true,
       .qk_norm = QkNorm::head,
@@ -654,6 +735,7 @@ constexpr std::array<Family, 32> kMoeFamilies{{
     {"dbrx", dbrx},
     {"deepseek_v2", deepseek_v2},
     {"deepseek_v3", deepseek_v3},
+    {"deepseek_v4", deepseek_v4},
     {"deepseek_v32", deepseek_v3},
     {"dots1",
      {.attention_bias = kAttentionBias,

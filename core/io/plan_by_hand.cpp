@@ -298,6 +298,10 @@ json beginning_of(const PlanField& s, const Plan& plan) {
     if (s.pointer == "/model/mla")
         return {
             {"kv_lora_rank", 512}, {"qk_nope_head_dim", 128}, {"qk_rope_head_dim", 64}, {"v_head_dim", 128}};
+    // The values are DeepSeek-V4-Flash's, with one group at the output, which any number of heads makes up.
+    if (s.pointer == "/model/compressed")
+        return {{"q_lora_rank", 1024}, {"o_lora_rank", 1024},   {"o_groups", 1},
+                {"index_heads", 64},   {"index_head_dim", 128}, {"index_top_k", 512}};
     // The values are from Qwen3-Next's and Nemotron-H 8B's config.json on the Hugging Face hub.
     if (s.pointer == "/model/linear")
         return {{"kind", "gated_delta"}, {"key_heads", 16},       {"value_heads", 32},

@@ -23,12 +23,24 @@ void complete(Model& m, const DocumentPlace& place) {
         place.at("mla").fail("there is an mla object, so attention must be \"mla\"");
     if (m.attention == AttentionKind::mla && !m.mla)
         place.at("mla").fail("is missing, but attention is \"mla\"");
+    if (m.compressed && m.attention != AttentionKind::compressed)
+        place.at("compressed").fail("there is a compressed object, so attention must be \"compressed\"");
+    if (m.attention == AttentionKind::compressed && !m.compressed)
+        place.at("compressed").fail("is missing, but attention is \"compressed\"");
     if (m.head_dim == 0 && m.mla) m.head_dim = m.mla->qk_nope_head_dim + m.mla->qk_rope_head_dim;
     if (m.head_dim == 0 && m.hidden % m.heads != 0)
         place.at("head_dim")
             .fail("is missing, and hidden = " + std::to_string(m.hidden)
                   + " is no multiple of heads = " + std::to_string(m.heads));
     if (m.head_dim == 0) m.head_dim = m.hidden / m.heads;
+    if (m.compressed && saturating_product(m.heads, m.head_dim) % m.compressed->o_groups != 0)
+        place.at("compressed")
+            .at("o_groups")
+            .fail("found " + std::to_string(m.compressed->o_groups) + ", must divide heads x head_dim");
+    if (m.hyper_streams > 0 && (m.shared_norm || (m.moe && m.moe->beside_mlp)))
+        place.at("hyper_streams")
+            .fail("streams are mixed around attention and around one MLP: they go with "
+                  "neither shared_norm nor beside_mlp");
     if (m.positions == Positions::learned && m.max_positions == 0)
         place.at("max_positions").fail("is missing, but positions are \"learned\"");
     if (m.moe && m.moe->top_k > m.moe->experts)
@@ -118,6 +130,7 @@ Model model_from_json(const json& value, const DocumentPlace& place, const Prese
     model_fields(m, reader);
     reader.finish();
     if (m.mla && !value.contains("attention")) m.attention = AttentionKind::mla;
+    if (m.compressed && !m.mla && !value.contains("attention")) m.attention = AttentionKind::compressed;
     complete(m, place);
     return m;
 }

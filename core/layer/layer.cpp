@@ -38,15 +38,47 @@ Value LayerTape::after(Value y, TensorId norm, TensorId mask) {
     return y;
 }
 
+// Xie et al. 2025 (arXiv 2512.24880), equations 3 and 5 to 8: the weights come of all streams, which are then
+// joined.
+Value LayerTape::into_block(Value x) {
+    if (m_.hyper_streams <= 0) return branch(x);
+    const bool mixer = block_ == LayerBlock::mixer;
+    const TensorId id = mixer ? TensorId::attention_hyper : TensorId::mlp_hyper;
+    const LayerTensor w = weight_of(id, DimName::inner, DimName::hidden);
+    LayerTensor h = tensor(x), joined = tensor(x);
+    h.name = "h", h.dims.back() = w.dims[0];
+    h.bytes_per_number = bytes_of(Dtype::fp32);
+    stream_weights_ =
+        product(What::weights_of_the_streams, What::gradient_of_the_streams, x, {w}, {std::move(h)})[0];
+    save(x, mixer ? TensorId::attention_hyper_input : TensorId::mlp_hyper_input);
+    save(stream_weights_, id);
+    const double width = number(m_.hidden);
+    joined.name = "v", joined.dims.back() = {DimName::hidden, width, width, {}};
+    return kernel({LayerOp::residual, What::streams_joined, What::gradient_of_the_streams},
+                  {x, stream_weights_}, std::move(joined));
+}
+
+Value LayerTape::out_of_block(Value x, Value y) {
+    if (m_.hyper_streams <= 0) return add(x, y);
+    LayerTensor mixed = tensor(x);
+    mixed.name = "x" + std::to_string(++x_count_ + 1);
+    const Value out = kernel({LayerOp::residual, What::streams_mixed, What::gradient_of_the_streams},
+                             {x, stream_weights_, y}, std::move(mixed));
+    save(y, block_ == LayerBlock::mixer ? TensorId::attention_hyper_output : TensorId::mlp_hyper_output);
+    return out;
+}
+
 Value LayerTape::forward(Value x) {
     const bool mixes = type_.mixer != MixerKind::none, moe = type_.is_moe() && m_.moe;
     const bool shares = type_.shares_norm(m_);
     Value u = -1, shared = -1;
     if (mixes) {
         block_ = LayerBlock::mixer;
-        u = norm_of(branch(x), normed_name(), What::norm_before_attention, TensorId::norm_attention_input);
+        u = norm_of(into_block(x), normed_name(), What::norm_before_attention,
+                    TensorId::norm_attention_input);
         if (shares) shared = branch(u);
-        x = add(x, after(mixer(u), TensorId::norm_after_attention_input, TensorId::attention_dropout_mask));
+        x = out_of_block(
+            x, after(mixer(u), TensorId::norm_after_attention_input, TensorId::attention_dropout_mask));
     }
     if (type_.ffn == LayerFfn::none) return x;
     block_ = LayerBlock::mlp;
@@ -55,7 +87,7 @@ Value LayerTape::forward(Value x) {
     if (shares)
         u = shared;
     else
-        u = norm_of(branch(x), normed_name(),
+        u = norm_of(into_block(x), normed_name(),
                     of_experts ? What::norm_before_the_experts : What::norm_before_the_mlp,
                     TensorId::norm_mlp_input);
     Value y = -1;
@@ -73,7 +105,7 @@ Value LayerTape::forward(Value x) {
             z = norm_of(z, "y", What::norm_behind_the_experts, TensorId::norm_after_experts_input);
         y = y < 0 ? z : add(y, z, true);
     }
-    return add(x, after(y, TensorId::norm_after_mlp_input, TensorId::mlp_dropout_mask));
+    return out_of_block(x, after(y, TensorId::norm_after_mlp_input, TensorId::mlp_dropout_mask));
 }
 
 // Gate and up are one product. The experts of a rank have a product each.
@@ -140,7 +172,7 @@ Value LayerTape::mixer(Value u) {
     // There is one way in and one out, even where two mixers are side by side after the norm.
     const Value x = enter(u, What::activations_before_attention, What::gradients_before_attention,
                           What::attention_input_again_for_the_weight_gradient);
-    if (type_.attends()) y = attention(x);
+    if (type_.attends()) y = compresses_keys(m_) ? compressed_attention(x) : attention(x);
     if (!type_.attends() || type_.mamba_beside) {
         const Value z = other_mixer(x);
         y = y < 0 ? z : add(y, z, true);
@@ -173,18 +205,10 @@ Value LayerTape::attention(Value x) {
                                          weights, std::move(outs));
     save(x, TensorId::attention_input);
     Value q = p[0], key = p[1];
-    const auto both = [&](const TapeStep& how, bool norm) {
-        LayerTensor q2 = tensor(q), k2 = tensor(key);
-        const Value q_in = q, k_in = key;
-        TapeNode& n = node(TapeKind::kernel, {q, key}, {std::move(q2), std::move(k2)});
-        q = n.out[0], key = n.out[1];
-        step_of(n, how);
-        if (norm) save(q_in, TensorId::norm_q_input), save(k_in, TensorId::norm_k_input);
-    };
     if (m_.qk_norm != QkNorm::none)
-        both({LayerOp::norm, What::norms_of_queries_and_keys, What::gradients_of_the_norms}, true);
+        turn(q, key, {LayerOp::norm, What::norms_of_queries_and_keys, What::gradients_of_the_norms}, true);
     if (m_.positions == Positions::rope)
-        both({LayerOp::rotary, What::rotary_positions, What::gradients_turned_back}, false);
+        turn(q, key, {LayerOp::rotary, What::rotary_positions, What::gradients_turned_back}, false);
     Value o = core(q, key, p[2], result_of(xt, weights[0], "o", {a, dv}));
     if (gate) {
         LayerTensor gated = tensor(o);
@@ -194,6 +218,15 @@ Value LayerTape::attention(Value x) {
         save(p[3], TensorId::attention_gate);
     }
     return output(o, gate ? std::optional(TensorId::attention_gated) : std::nullopt);
+}
+
+void LayerTape::turn(Value& q, Value& key, const TapeStep& how, bool norm) {
+    LayerTensor q2 = tensor(q), k2 = tensor(key);
+    const Value q_in = q, k_in = key;
+    TapeNode& n = node(TapeKind::kernel, {q, key}, {std::move(q2), std::move(k2)});
+    q = n.out[0], key = n.out[1];
+    step_of(n, how);
+    if (norm) save(q_in, TensorId::norm_q_input), save(k_in, TensorId::norm_k_input);
 }
 
 Value LayerTape::output(Value o, std::optional<TensorId> activation) {
@@ -234,29 +267,27 @@ std::vector<Value> LayerTape::indexer(Value u, Value q_in) {
 
 // Makes the queries of latent attention, out of their own latents where there are such. `index_in` is set to
 // what the indexer's queries come from.
-Value LayerTape::latent_queries(Value u, const LayerDim& heads, Value& index_in) {
-    const Mla& a = *m_.mla;
-    const LayerDim head = whole_dim(DimName::head, a.qk_nope_head_dim + a.qk_rope_head_dim);
-    const LayerTensor w_q = weight_of(a.q_lora_rank > 0 ? TensorId::attention_q_up : TensorId::attention_q,
+Value LayerTape::latent_queries(Value u, const LayerDim& heads, i64 rank, i64 width, Value& index_in) {
+    const LayerDim head = whole_dim(DimName::head, width);
+    const LayerTensor w_q = weight_of(rank > 0 ? TensorId::attention_q_up : TensorId::attention_q,
                                       DimName::queries, DimName::latent);
     Value q_in = u;
-    if (a.q_lora_rank > 0) {
+    if (rank > 0) {
         const LayerTensor w = weight_of(TensorId::attention_q_down, DimName::latent, DimName::hidden);
         const Value c = product(What::query_latents, What::gradient_of_attentions_input, u, {w},
-                                {resized(u, "c_q", whole_dim(DimName::latent, a.q_lora_rank))})[0];
+                                {resized(u, "c_q", whole_dim(DimName::latent, rank))})[0];
         save(u, TensorId::attention_input);
         q_in = norm_of(c, "c_q2", What::norm_of_the_query_latents, TensorId::norm_q_latent_input);
     }
     index_in = q_in;
     const Value q_all =
-        a.q_lora_rank > 0
-            ? enter(q_in, What::query_latents_before_attention, What::gradients_of_the_query_latents,
-                    What::query_latents_again_for_the_weight_gradient)
-            : enter(q_in, What::activations_before_attention, What::gradients_before_attention,
-                    What::attention_input_again_for_the_weight_gradient);
+        rank > 0 ? enter(q_in, What::query_latents_before_attention, What::gradients_of_the_query_latents,
+                         What::query_latents_again_for_the_weight_gradient)
+                 : enter(q_in, What::activations_before_attention, What::gradients_before_attention,
+                         What::attention_input_again_for_the_weight_gradient);
     const Value q = product(What::queries_out_of_their_latents, What::gradient_of_the_query_latents, q_all,
                             {w_q}, {result_of(tensor(q_all), w_q, "q", {heads, head})})[0];
-    save(q_all, a.q_lora_rank > 0 ? TensorId::attention_q_latent : TensorId::attention_input);
+    save(q_all, rank > 0 ? TensorId::attention_q_latent : TensorId::attention_input);
     return q;
 }
 
@@ -268,7 +299,7 @@ Value LayerTape::latent_attention(Value u) {
     const i64 qk = a.qk_nope_head_dim + a.qk_rope_head_dim, own = divide_up(type_.heads, d_.tp);
     const LayerDim heads = cut_dim(DimName::heads, number(type_.heads), number(own), GroupKind::tp, d_.tp);
     Value index_in = u;
-    const Value q = latent_queries(u, heads, index_in);
+    const Value q = latent_queries(u, heads, a.q_lora_rank, qk, index_in);
     const LayerTensor w_down = weight_of(TensorId::attention_kv_down, DimName::latent, DimName::hidden);
     const Value c =
         product(What::key_and_value_latents, What::gradient_of_attentions_input, u, {w_down},
@@ -306,6 +337,65 @@ Value LayerTape::latent_attention(Value u) {
     return leave(output(o), u, What::activations_after_attention, What::gradients_after_attention);
 }
 
+// Its queries come from the latents of attention's queries, its keys are compressed as attention's are.
+std::vector<Value> LayerTape::compressed_indexer(Value x, Value q_in) {
+    const Compressed& a = *m_.compressed;
+    const i64 width = saturating_product(type_.key_parts(), a.index_head_dim);
+    const LayerTensor w_q = weight_of(TensorId::attention_index_q, DimName::inner, DimName::latent);
+    std::vector<Value> out =
+        product(What::queries_of_the_indexer, What::gradient_of_the_indexer, q_in, {w_q},
+                {resized(x, "i_q", whole_dim(DimName::inner, a.index_heads * a.index_head_dim))});
+    const std::vector<LayerTensor> weights{
+        weight_of(TensorId::attention_index_kv, DimName::inner, DimName::hidden),
+        weight_of(TensorId::attention_index_weights, DimName::inner, DimName::hidden),
+        weight_of(TensorId::attention_index_gate, DimName::inner, DimName::hidden)};
+    for (const Value v :
+         product(What::keys_and_weights_of_the_indexer, What::gradient_of_the_indexer, x, weights,
+                 {resized(x, "i_k", whole_dim(DimName::inner, width)),
+                  resized(x, "i_w", whole_dim(DimName::inner, a.index_heads)),
+                  resized(x, "i_g", whole_dim(DimName::inner, width))}))
+        out.push_back(v);
+    return out;
+}
+
+// DeepSeek-V4 (transformers, modeling_deepseek_v4.py): one key head, whose keys serve as values, a window,
+// and beside it keys that are made of `compress` tokens each. Each group of heads has its output projected.
+Value LayerTape::compressed_attention(Value x) {
+    const Compressed& a = *m_.compressed;
+    const i64 own = divide_up(type_.heads, d_.tp), width = type_.head_dim;
+    const LayerDim heads = cut_dim(DimName::heads, number(type_.heads), number(own), GroupKind::tp, d_.tp);
+    const LayerDim head = whole_dim(DimName::head, width);
+    Value index_in = x;
+    Value q = latent_queries(x, heads, a.q_lora_rank, width, index_in);
+    const LayerTensor xt = tensor(x);
+    const LayerTensor w_k = weight_of(TensorId::attention_k, DimName::keys, DimName::hidden);
+    Value key = product(What::keys, What::gradient_of_attentions_input, x, {w_k}, {resized(x, "k", head)})[0];
+    turn(q, key, {LayerOp::norm, What::norms_of_queries_and_keys, What::gradients_of_the_norms}, true);
+    turn(q, key, {LayerOp::rotary, What::rotary_positions, What::gradients_turned_back}, false);
+    Value compressed = -1;
+    if (type_.compress > 0) {
+        const LayerDim parts = whole_dim(DimName::inner, saturating_product(type_.key_parts(), width));
+        const std::vector<LayerTensor> weights{
+            weight_of(TensorId::attention_compress_kv, DimName::inner, DimName::hidden),
+            weight_of(TensorId::attention_compress_gate, DimName::inner, DimName::hidden)};
+        const std::vector<Value> p = product(What::keys_to_compress, What::gradient_of_attentions_input, x,
+                                             weights, {resized(x, "c_k", parts), resized(x, "c_g", parts)});
+        LayerTensor pooled = resized(x, "k_c", head);
+        pooled.dims[0].size /= number(type_.compress), pooled.dims[0].local /= number(type_.compress);
+        compressed = kernel(
+            {LayerOp::activation, What::compression_of_keys, What::gradient_of_the_compression}, p, pooled);
+        save(p[0], TensorId::attention_compress_kv), save(p[1], TensorId::attention_compress_gate);
+    }
+    const std::vector<Value> index =
+        type_.picks_compressed ? compressed_indexer(x, index_in) : std::vector<Value>();
+    const Value o = core(q, key, key, result_of(xt, w_k, "o", {heads, head}), index, compressed);
+    const LayerTensor w_down = weight_of(TensorId::attention_output_down, DimName::latent, DimName::queries);
+    LayerTensor c = result_of(tensor(o), w_down, "c_o", {w_down.dims[0]});
+    const Value latents =
+        product(What::output_latents, What::gradient_of_attentions_output, o, {w_down}, {std::move(c)})[0];
+    return output(latents, TensorId::attention_output_down);
+}
+
 void LayerTape::exchange_heads(i64 ranks, bool to_heads, What what, What back, std::vector<Value*> values) {
     std::vector<Value> in;
     std::vector<LayerTensor> out;
@@ -335,7 +425,8 @@ void LayerTape::exchange_heads(i64 ranks, bool to_heads, What what, What back, s
 
 // Scores meet queries with keys: both have tokens cut by cp, which no product can have. Keys and values are
 // gathered, sent round, or heads are cut in the place of tokens.
-Value LayerTape::core(Value q, Value k, Value v, LayerTensor output, const std::vector<Value>& index) {
+Value LayerTape::core(Value q, Value k, Value v, LayerTensor output, const std::vector<Value>& index,
+                      Value compressed) {
     const CpComm how = plan_.layout.cp_comm;
     const i64 inner = head_ranks_of(plan_.layout, d_.cp);
     const bool cp = d_.cp > 1;
@@ -363,7 +454,9 @@ Value LayerTape::core(Value q, Value k, Value v, LayerTensor output, const std::
     }
     output.dims[0] = tensor(q).dims[0];
     output.dims[2] = tensor(q).dims[2];
-    std::vector<Value> in{q, k, v};
+    std::vector<Value> in{q, k};
+    if (v != k) in.push_back(v);  // where keys serve as values, they are read once
+    if (compressed >= 0) in.push_back(compressed);
     in.insert(in.end(), index.begin(), index.end());
     double bytes = output.bytes();
     for (const Value x : in) bytes += tensor(x).bytes();
@@ -373,10 +466,13 @@ Value LayerTape::core(Value q, Value k, Value v, LayerTensor output, const std::
     const MixerFlops f = mixer_flops(m_, type_, number(t_.sequence_length), 1);
     list_.steps.back().flops = f.attention * number(t_.micro_batch) / (number(d_.cp) * tp());
     save(q, TensorId::attention_q), save(k, TensorId::attention_k), save(v, TensorId::attention_v);
+    if (compressed >= 0) save(compressed, TensorId::attention_compressed);
     if (!index.empty())
         save(index[0], TensorId::attention_index_q), save(index[1], TensorId::attention_index_k),
             save(index[2], TensorId::attention_index_weights),
             save_extra(TensorId::attention_index_chosen, o);
+    if (index.size() > 3)
+        save(index[1], TensorId::attention_index_kv), save(index[3], TensorId::attention_index_gate);
     for (const TensorId id :
          {TensorId::attention_softmax, TensorId::attention_softmax_dropout_mask,
           TensorId::attention_softmax_dropped, TensorId::attention_log_sum_exp, TensorId::attention_copies})

@@ -281,7 +281,8 @@ void LayerTape::save(Value needed, TensorId id) {
 
 LayerList LayerTape::run() {
     weights_in(false);
-    LayerTensor x = hidden_tensor("x", true, static_cast<double>(m_.hidden), DimName::hidden);
+    const double width = static_cast<double>(m_.hidden) * residual_streams(m_);
+    LayerTensor x = hidden_tensor("x", true, width, DimName::hidden);
     x.value = ++made_;
     forward(put(std::move(x)));
     weights_behind(false);

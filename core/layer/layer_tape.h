@@ -88,12 +88,17 @@ class LayerTape {
     Value mixer(Value u);
     Value attention(Value x);
     Value output(Value o, std::optional<TensorId> activation = std::nullopt);
-    Value latent_queries(Value u, const LayerDim& heads, Value& index_in);
+    // Turns queries and keys in one kernel; with `norm` it is their norm.
+    void turn(Value& q, Value& key, const TapeStep& how, bool norm);
+    Value latent_queries(Value u, const LayerDim& heads, i64 rank, i64 width, Value& index_in);
     Value latent_attention(Value u);
+    Value compressed_attention(Value x);
+    std::vector<Value> compressed_indexer(Value x, Value q_in);
     std::vector<Value> indexer(Value u, Value q_in);
     [[nodiscard]] LayerTensor resized(Value x, std::string name, LayerDim width) const;
     Value other_mixer(Value x);
-    Value core(Value q, Value k, Value v, LayerTensor output, const std::vector<Value>& index = {});
+    Value core(Value q, Value k, Value v, LayerTensor output, const std::vector<Value>& index = {},
+               Value compressed = -1);
     void exchange_heads(i64 ranks, bool to_heads, What what, What back, std::vector<Value*> values);
     Value mlp(Value u);
     Value mlp_products(Value x, TensorModule module);
@@ -114,6 +119,9 @@ class LayerTape {
     Value norm_of(Value x, std::string name, What what, TensorId activation);
     // With `fused`, it runs in the kernel before it, so that it costs nothing of its own.
     Value add(Value x, Value y, bool fused = false);
+    // Takes the hidden state of a block out of the residual stream or streams, and brings its result back.
+    Value into_block(Value x);
+    Value out_of_block(Value x, Value y);
 
     // ---- layer_tape.cpp: nodes ----
     Value put(LayerTensor t, int node = -1);
@@ -223,7 +231,8 @@ class LayerTape {
     LayerParts parts_;
     LayerBlock block_ = LayerBlock::weights;
     LayerPart part_ = LayerPart::mixer;
-    int x_count_ = 0;  // additions to the residual stream so far
+    int x_count_ = 0;            // additions to the residual stream so far
+    Value stream_weights_ = -1;  // of hyper-connections, for the block at hand
     std::vector<TapeNode> nodes_;
     std::vector<LayerTensor> values_;
     std::vector<int> makers_;       // node, or -1

@@ -56,6 +56,14 @@ namespace pentamesh {
     T(gradient_of_the_gate, "gradient of the gate")                                                          \
     T(output_of_attention, "output of attention")                                                            \
     T(gradient_of_attentions_output, "gradient of attention's output")                                       \
+    T(output_latents, "output latents")                                                                      \
+    T(keys_to_compress, "keys to compress, and their weights")                                               \
+    T(compression_of_keys, "compression of keys")                                                            \
+    T(gradient_of_the_compression, "gradient of the compression")                                            \
+    T(weights_of_the_streams, "weights of the streams")                                                      \
+    T(streams_joined, "streams joined")                                                                      \
+    T(streams_mixed, "streams mixed")                                                                        \
+    T(gradient_of_the_streams, "gradient of the streams")                                                    \
     T(queries_of_the_indexer, "queries of the indexer")                                                      \
     T(gradient_of_the_indexer, "gradient of the indexer")                                                    \
     T(keys_and_weights_of_the_indexer, "keys and weights of the indexer")                                    \

@@ -147,6 +147,8 @@ PartLister::Widths PartLister::widths() const {
 void PartLister::mixer_kernels() {
     if (latent())
         latent_kernels(*m_.mla, widths());
+    else if (compressed())
+        compressed_kernels(*m_.compressed, widths());
     else if (type_.attends())
         attention_kernels(widths());
     scan_kernels();
@@ -197,6 +199,36 @@ void PartLister::latent_kernels(const Mla& a, const Widths& w) {
             static_cast<double>(a.index_head_dim + a.index_heads));
 }
 
+// DeepSeek-V4 (transformers, modeling_deepseek_v4.py). Queries have a norm without weights; the compression
+// is a softmax over the tokens of a key, with a norm and positions behind it.
+void PartLister::compressed_kernels(const Compressed& a, const Widths& w) {
+    const RecomputeModules up(RecomputeModule::mla_up_proj);
+    const auto q = static_cast<double>(a.q_lora_rank), d = static_cast<double>(type_.head_dim);
+    const auto parts = static_cast<double>(type_.key_parts()), groups = static_cast<double>(a.o_groups);
+    const auto out = static_cast<double>(a.o_lora_rank), index = static_cast<double>(a.index_head_dim);
+    product(What::query_latents, outer_, hidden_, q);
+    element_wise(What::norm_of_the_query_latents, outer_ * q * kNormBytes, 1).launch_only = true;
+    product(What::queries_out_of_their_latents, tokens_, q, w.query, up);
+    product(What::keys, tokens_, hidden_, d);
+    const double turned = tokens_ * (w.query + d) * kNormBytes;
+    element_wise(What::norms_of_queries_and_keys, turned, 2, up);
+    element_wise(What::rotary_positions, turned, kRope, up);
+    if (type_.compress > 0) {
+        const double read = 2 * parts * (d + (type_.picks_compressed ? index : 0));
+        const double written = read / (2 * parts * static_cast<double>(type_.compress));
+        product(What::keys_to_compress, tokens_, hidden_, 2 * parts * d);
+        element_wise(What::compression_of_keys, tokens_ * (read + written) * kTwo, kCompressionKernels);
+    }
+    core_kernels(w);
+    product(What::output_latents, tokens_, w.output / (groups / tp_), out, {}, LayerRate::linear,
+            groups / tp_);
+    product(What::output_of_attention, tokens_, out * groups / tp_, hidden_);
+    if (!type_.picks_compressed) return;
+    const auto heads = static_cast<double>(a.index_heads);
+    product(What::queries_of_the_indexer, outer_, q, heads * index);
+    product(What::keys_and_weights_of_the_indexer, outer_, hidden_, 2 * parts * index + heads);
+}
+
 void PartLister::core_kernels(const Widths& w) {
     const RecomputeModules core(RecomputeModule::core_attn);
     const double batch = static_cast<double>(t_.micro_batch), s = static_cast<double>(t_.sequence_length);
@@ -204,16 +236,22 @@ void PartLister::core_kernels(const Widths& w) {
     LayerKernel& k = product(What::attention_core, tokens_ / batch, w.query / w.heads, w.output / w.heads,
                              core, LayerRate::core, batch * w.heads);
     k.kernels = flash ? 1 : kUnfusedAttention;
-    k.flops = 2 * tokens_ * keys_met(type_.window, s, true) * (w.query + w.output);
+    k.flops = 2 * tokens_ * keys_met(m_, type_, s, true) * (w.query + w.output);
     if (flash && type_.has_indexer(m_))  // the indexer scores all keys
         kernel(What::attention_core, LayerRate::core, core).flops =
             2 * tokens_ * keys_met(0, s, true)
             * static_cast<double>(m_.mla->index_heads * m_.mla->index_head_dim);
+    if (flash && compressed() && type_.picks_compressed)  // and here all compressed ones
+        kernel(What::attention_core, LayerRate::core, core).flops =
+            2 * tokens_ * keys_scored(type_, s, true)
+            * static_cast<double>(m_.compressed->index_heads * m_.compressed->index_head_dim);
 }
 
 void PartLister::mixer_kept() {
     if (latent())
         latent_kept(*m_.mla);
+    else if (compressed())
+        compressed_kept(*m_.compressed);
     else if (type_.attends())
         attention_kept();
     scans_kept();
@@ -265,6 +303,37 @@ void PartLister::latent_kept(const Mla& a) {
         keep_between(TensorId::attention_index_chosen, a.index_top_k, 4);
     }
     core_kept(heads, q, v);
+}
+
+// Keys are one head, which each rank has whole. Of the softmax inside the compression only its inputs are
+// kept.
+void PartLister::compressed_kept(const Compressed& a) {
+    const i64 q = divide_up(type_.heads, d_.tp), d = type_.head_dim;
+    const i64 all = saturating_product(type_.heads, d), own = saturating_product(q, d);
+    const RecomputeModules up(RecomputeModule::mla_up_proj);
+    keep_between(TensorId::norm_q_latent_input, a.q_lora_rank, wire_);
+    keep_between(TensorId::attention_q_latent, a.q_lora_rank, product_bytes_);
+    keep_region(TensorId::norm_q_input, all, own, wire_, up);
+    keep_region(TensorId::norm_k_input, d, d, wire_);
+    keep_region(TensorId::attention_q, all, own, wire_, up);
+    keep_region(TensorId::attention_k, d, d, wire_, up);
+    if (type_.compress > 0) {
+        const i64 wide = saturating_product(type_.key_parts(), d), pooled = divide_up(d, type_.compress);
+        keep_region(TensorId::attention_compress_kv, wide, wide, wire_);
+        keep_region(TensorId::attention_compress_gate, wide, wide, wire_);
+        keep_region(TensorId::attention_compressed, pooled, pooled, wire_);
+    }
+    if (type_.picks_compressed) {
+        const i64 wide = saturating_product(type_.key_parts(), a.index_head_dim);
+        keep_between(TensorId::attention_index_q, saturating_product(a.index_heads, a.index_head_dim), wire_);
+        keep_between(TensorId::attention_index_kv, wide, wire_);
+        keep_between(TensorId::attention_index_gate, wide, wire_);
+        keep_between(TensorId::attention_index_weights, a.index_heads, wire_);
+        keep_between(TensorId::attention_index_chosen, a.index_top_k, 4);
+    }
+    core_kept(type_.heads, q, d);
+    const i64 latents = saturating_product(a.o_groups, a.o_lora_rank);
+    keep_region(TensorId::attention_output_down, latents, divide_up(latents, d_.tp), product_bytes_);
 }
 
 void PartLister::core_kept(i64 all_heads, i64 heads, i64 dim) {
@@ -393,13 +462,15 @@ void PartLister::kernels() {
     const bool moe = type_.is_moe() && m_.moe, beside = moe && m_.moe->beside_mlp;
     part_ = LayerPart::mixer;
     if (type_.mixer != MixerKind::none) {
-        norm(What::norm_before_attention, latent() ? norms : RecomputeModules());
+        if (hyper()) streams_in();
+        norm(What::norm_before_attention, norm_apart() ? norms : RecomputeModules());
         mixer_kernels();
         if (m_.post_norms) norm(What::norm_behind_the_block);
-        addition();
+        hyper() ? streams_out() : addition();
     }
     if (type_.ffn == LayerFfn::none) return;
     part_ = LayerPart::mlp;
+    if (hyper()) streams_in();
     if (!type_.shares_norm(m_)) {
         const bool of_experts = moe && !beside;
         norm(of_experts ? What::norm_before_the_experts : What::norm_before_the_mlp,
@@ -414,7 +485,7 @@ void PartLister::kernels() {
         norm(What::norm_behind_the_experts);
     }
     if (m_.post_norms) norm(What::norm_behind_the_block);
-    addition();
+    hyper() ? streams_out() : addition();
     if (moe) expert_kernels(*m_.moe);
 }
 
@@ -424,6 +495,21 @@ void PartLister::norm(What what, RecomputeModules modules) {
 
 void PartLister::addition() {
     element_wise(What::added_to_the_residual_stream, outer_ * hidden_ * kAddBytes, 1).on_stream = true;
+}
+
+// Xie et al. 2025 (arXiv 2512.24880), section 4.3: fused, the streams are read once for their weights and
+// once for the block's input, and read, mixed and written behind it. What normalises the weights works on n x
+// n numbers of a token and has no time here.
+void PartLister::streams_in() {
+    const auto n = static_cast<double>(m_.hyper_streams);
+    product(What::weights_of_the_streams, outer_, n * hidden_, n * (n + 2), {}, LayerRate::wide).on_stream =
+        true;
+    element_wise(What::streams_joined, outer_ * hidden_ * (n + 1) * kTwo, 1).on_stream = true;
+}
+
+void PartLister::streams_out() {
+    const auto n = static_cast<double>(m_.hyper_streams);
+    element_wise(What::streams_mixed, outer_ * hidden_ * (2 * n + 1) * kTwo, 1).on_stream = true;
 }
 
 void PartLister::mlp_kernels(What up_what, What down, double width, RecomputeModules modules) {
@@ -488,8 +574,12 @@ void PartLister::kept() {
     // Recomputing norms takes those that are kernels of their own: MLA's and a MoE layer's. Elsewhere the
     // norm is fused into the product after it (Megatron-LM gpt_layer_specs.py, transformer_layer.py).
     if (mixes) {
-        keep_between(TensorId::norm_attention_input, m_.hidden, wire_, true);
-        if (latent() && m_.mla->q_lora_rank > 0)  // into the latents: not cut by tp, so not gathered
+        if (hyper())
+            streams_kept(TensorId::attention_hyper_input, TensorId::attention_hyper,
+                         TensorId::attention_hyper_output, true);
+        keep_between(TensorId::norm_attention_input, m_.hidden, wire_, !hyper());
+        if (compressed()
+            || (latent() && m_.mla->q_lora_rank > 0))  // into the latents: not cut by tp, so not gathered
             keep_between(TensorId::attention_input, m_.hidden, product_bytes_, false,
                          RecomputeModules(RecomputeModule::layernorm));
         else
@@ -501,7 +591,9 @@ void PartLister::kept() {
         if (t_.dropout) keep_between(TensorId::attention_dropout_mask, m_.hidden, 1);
     }
     if (type_.ffn == LayerFfn::none) return;
-    if (!type_.shares_norm(m_)) keep_between(TensorId::norm_mlp_input, m_.hidden, wire_, !mixes);
+    if (hyper())
+        streams_kept(TensorId::mlp_hyper_input, TensorId::mlp_hyper, TensorId::mlp_hyper_output, !mixes);
+    if (!type_.shares_norm(m_)) keep_between(TensorId::norm_mlp_input, m_.hidden, wire_, !mixes && !hyper());
     if (type_.ffn_width > 0) {
         const RecomputeModules recomputed_by(RecomputeModule::mlp);
         // After a shared norm both halves have one input; where it is kept as gathered, each keeps its own.
@@ -517,6 +609,13 @@ void PartLister::kept() {
             keep_between(id, m_.hidden, wire_);
     if (m_.post_norms) keep_between(TensorId::norm_after_mlp_input, m_.hidden, wire_);
     if (t_.dropout) keep_between(TensorId::mlp_dropout_mask, m_.hidden, 1);
+}
+
+void PartLister::streams_kept(TensorId input, TensorId weights, TensorId output, bool first) {
+    const i64 n = m_.hyper_streams;
+    keep_between(input, saturating_product(n, m_.hidden), wire_, first);
+    keep_between(weights, n * (n + 2), 4);
+    keep_between(output, m_.hidden, wire_);
 }
 
 void PartLister::keep_between(TensorId id, i64 width, double bytes, bool input,

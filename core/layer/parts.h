@@ -21,7 +21,8 @@ namespace pentamesh {
 // counted on Megatron Core with its usual fusions; the unfused attention of 2022 has softmax, dropout and
 // their masks apart.
 inline constexpr double kRope = 1, kLatentKernels = 4, kUnfusedAttention = 4;
-inline constexpr double kMixerKernels = 5;  // convolution, three of the chunked scan, gated norm
+inline constexpr double kCompressionKernels = 3;  // softmax over a key's tokens and its sum, norm, positions
+inline constexpr double kMixerKernels = 5;        // convolution, three of the chunked scan, gated norm
 inline constexpr double kRouterKernels = 10, kPermuteKernels = 6;
 inline constexpr double kBackwardKernels = 2;
 
@@ -145,7 +146,8 @@ struct ActivationWidths {
     if (!software.selective_keeps.empty() && recompute == RecomputeChoice(Recompute::selective)) {
         const TensorModule module = module_of(a.id);
         if (module == TensorModule::attention || module == TensorModule::norm || module == TensorModule::mlp)
-            return std::ranges::find(software.selective_keeps, a.id) != software.selective_keeps.end();
+            return a.layer_input
+                   || std::ranges::find(software.selective_keeps, a.id) != software.selective_keeps.end();
     }
     return recompute.whole_layers() ? a.layer_input
                                     : !recompute.any() || !a.made_by.any_of(recompute.modules);
@@ -254,6 +256,9 @@ class PartLister {
     void mixer_kernels();
     void attention_kernels(const Widths& w);
     void latent_kernels(const Mla& mla, const Widths& w);
+    void compressed_kernels(const Compressed& a, const Widths& w);
+    void streams_in();   // hyper-connections before a block
+    void streams_out();  // and behind it, in the place of the addition
     void core_kernels(const Widths& w);
     void scan_kernels();
     template <typename Mixer>
@@ -268,6 +273,9 @@ class PartLister {
     void mixer_kept();
     void attention_kept();
     void latent_kept(const Mla& mla);
+    void compressed_kept(const Compressed& a);
+    // `first` says that a block's streams are the layer's input.
+    void streams_kept(TensorId input, TensorId weights, TensorId output, bool first);
     // Keeps scores, softmax and their results. Unfused it follows Korthikanti et al. 2022, section 4.1, 5 a
     // s^2 b. Fused it is the output and the row's log-sum-exp in fp32 (Dao 2023, FlashAttention-2, section
     // 3.1).
@@ -287,6 +295,10 @@ class PartLister {
     [[nodiscard]] bool latent() const {
         return type_.attends() && m_.attention == AttentionKind::mla && m_.mla;
     }
+    [[nodiscard]] bool compressed() const { return type_.attends() && compresses_keys(m_); }
+    // Returns true where the norm before attention is a kernel of its own: several products read it.
+    [[nodiscard]] bool norm_apart() const { return latent() || compressed(); }
+    [[nodiscard]] bool hyper() const { return m_.hyper_streams > 0; }
 
     const Plan& plan_;
     const Model& m_;

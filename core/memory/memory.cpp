@@ -27,6 +27,8 @@ void list_head(const Plan& plan, const Degrees& d, double wide, KeptList& out) {
     const bool whole = facts_of(plan.training.software).inputs_whole && d.sequence_parallel;
     out.push_back({TensorId::norm_final_input, Tokens::between, h, h, wide, {}, false});
     out.push_back({TensorId::head_input, whole ? Tokens::region : Tokens::between, h, h, wide, {}, false});
+    if (const i64 all = saturating_product(plan.model.hyper_streams, h); all > 0)
+        out.push_back({TensorId::head_hyper, Tokens::between, all, all, wide, {}, false});
     const double loss = loss_bytes_of(plan.training, d.tp > 1).all;
     const auto logits = [&](TensorId id, double bytes) {
         out.push_back({id, Tokens::region, padded, v, bytes, {}, false});
@@ -304,10 +306,11 @@ BufferRange dispatch(const Plan& plan, const Degrees& d) {
     return {whole(tokens * wide), whole(tokens * wide), whole(2 * tokens * wide)};
 }
 
-// Returns the numbers of a tensor of the hidden width between two tensor-parallel regions, for one
+// Returns the numbers of the residual stream, or streams, between two tensor-parallel regions, for one
 // micro-batch.
 double hidden_tokens(const Plan& plan, const Degrees& d) {
-    return token_counts(plan, d).of(Tokens::between) * static_cast<double>(plan.model.hidden);
+    return token_counts(plan, d).of(Tokens::between) * static_cast<double>(plan.model.hidden)
+           * residual_streams(plan.model);
 }
 
 // Returns the recomputed bytes of one layer, or of the layers of a unit, whose inputs are recomputed except

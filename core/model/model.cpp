@@ -48,6 +48,9 @@ LayerType type_of_run(const Model& m, const LayerRun& r) {
     t.shares_index = r.shares_index && picks_keys(m);
     t.sinks |= r.sinks;
     t.mamba_beside = r.mamba_beside && m.mamba.has_value();
+    t.compress = compresses_keys(m) ? r.compress : 0;
+    t.picks_compressed = r.picks_compressed && t.compress > 0;
+    t.hash_routed = r.hash_routed && t.is_moe();
     return t;
 }
 
@@ -107,11 +110,13 @@ LayerTypes layer_types(const Model& model) {
     if (model.mtp_layers <= 0) return types;
     for (const MixerKind mixer : {MixerKind::full, MixerKind::window})
         for (int t = 0; t < types.size(); ++t)
-            if (types[t].mixer == mixer && types[t].ffn == mtp && !types[t].shares_index) {
+            if (types[t].mixer == mixer && types[t].ffn == mtp && !types[t].shares_index
+                && types[t].compress == 0 && !types[t].hash_routed) {
                 types.mtp = t;
                 return types;
             }
-    types.mtp = add(type_of_run(model, {MixerKind::full, mtp}));
+    const bool window = compresses_keys(model) && model.sliding_window > 0;
+    types.mtp = add(type_of_run(model, {window ? MixerKind::window : MixerKind::full, mtp}));
     return types;
 }
 
@@ -123,7 +128,12 @@ std::string words_of(const LayerType& type) {
     std::string text = mixers[m];
     if (type.mamba_beside) text += " beside Mamba";
     if (type.shares_index) text += " of keys picked before";
-    const std::string ffn = type.is_moe() && type.ffn_width > 0 ? "MoE beside MLP" : ffns[f];
+    if (type.compress > 0)
+        text += sentence(type.picks_compressed ? " with picked keys" : " with keys", " compressed by ",
+                         type.compress);
+    const std::string ffn = type.is_moe() && type.ffn_width > 0 ? "MoE beside MLP"
+                            : type.hash_routed                  ? "MoE by a table"
+                                                                : ffns[f];
     return text.empty() ? ffn : ffn.empty() ? text : text + " and " + ffn;
 }
 
@@ -292,6 +302,20 @@ double keys_met(std::int64_t window, double context, bool causal) {
     return causal ? w - w * w / (2 * context) : w;
 }
 
+double keys_scored(const LayerType& type, double context, bool causal) {
+    if (!type.picks_compressed) return 0;
+    return keys_met(0, context / static_cast<double>(type.compress), causal);
+}
+
+// A key stands for `compress` tokens, so that there are so many times fewer of them.
+double keys_met(const Model& m, const LayerType& type, double context, bool causal) {
+    double keys = keys_met(type.window, context, causal);
+    if (type.compress > 0 && m.compressed)
+        keys += keys_met(type.picks_compressed ? m.compressed->index_top_k : 0,
+                         context / static_cast<double>(type.compress), causal);
+    return keys;
+}
+
 ScanFlops scan_flops(const Model& model, const LayerType& type) {
     ScanWork work;
     visit_scans(model, type, work);
@@ -309,9 +333,16 @@ MixerFlops mixer_flops(const Model& m, const LayerType& type, double s, double l
             index = static_cast<double>(m.mla->index_heads) * static_cast<double>(m.mla->index_head_dim);
     }
     const double per_key = 2 * s * static_cast<double>(type.heads) * width * layers;
-    const double keys = keys_met(type.window, s, false);
+    const double keys = keys_met(m, type, s, false);
     f.attention += per_key * keys + 2 * s * s * index * layers;
-    f.masked += per_key * (keys - keys_met(type.window, s, true)) + s * s * index * layers;
+    f.masked += per_key * (keys - keys_met(m, type, s, true)) + s * s * index * layers;
+    if (type.picks_compressed && m.compressed) {
+        const double per_score = 2 * s * static_cast<double>(m.compressed->index_heads)
+                                 * static_cast<double>(m.compressed->index_head_dim) * layers;
+        const double scored = keys_scored(type, s, false);
+        f.attention += per_score * scored;
+        f.masked += per_score * (scored - keys_scored(type, s, true));
+    }
     return f;
 }
 

@@ -30,6 +30,16 @@ using LayerCounts = PerType<std::uint32_t>;
     return model.attention == AttentionKind::mla && model.mla && model.mla->index_heads > 0;
 }
 
+// Returns true for attention over a window and compressed keys.
+[[nodiscard]] inline bool compresses_keys(const Model& model) {
+    return model.attention == AttentionKind::compressed && model.compressed;
+}
+
+// Returns how many hidden states a token has between two layers.
+[[nodiscard]] inline double residual_streams(const Model& model) {
+    return model.hyper_streams > 0 ? static_cast<double>(model.hyper_streams) : 1;
+}
+
 // This is one kind of layer with every size of its own filled in.
 struct LayerType {
     MixerKind mixer = MixerKind::full;
@@ -38,6 +48,8 @@ struct LayerType {
     std::int64_t ffn_width = 0;  // of the dense MLP, by itself or parallel to experts; 0: it has none
     std::int64_t window = 0;     // 0: all keys
     bool keys_as_values = false, shares_kv = false, shares_index = false, sinks = false, mamba_beside = false;
+    std::int64_t compress = 0;  // tokens of a compressed key, 0: no such keys
+    bool picks_compressed = false, hash_routed = false;
     bool operator==(const LayerType&) const = default;
 
     [[nodiscard]] bool attends() const { return mixer == MixerKind::full || mixer == MixerKind::window; }
@@ -47,6 +59,9 @@ struct LayerType {
     [[nodiscard]] bool has_indexer(const Model& model) const {
         return attends() && picks_keys(model) && !shares_index;
     }
+    // Returns the numbers that a token is projected to before keys are compressed, in units of a key's width:
+    // overlapping keys take two.
+    [[nodiscard]] std::int64_t key_parts() const { return compress == 0 ? 0 : picks_compressed ? 2 : 1; }
     // Returns true if mixer and MLP are side by side after one norm; experts have a norm of their own.
     [[nodiscard]] bool shares_norm(const Model& model) const {
         return model.shared_norm && mixer != MixerKind::none && ffn == LayerFfn::dense;
@@ -57,7 +72,8 @@ struct LayerType {
 struct LayerTypes {
     PerType<LayerType> type;
     // A multi-token-prediction layer has the tensors of this type: attention over all keys where any layer
-    // has that, and experts where the model has any and `mtp_dense` does not say otherwise.
+    // has that, and experts where the model has any and `mtp_dense` does not say otherwise. Its keys are not
+    // compressed, and its experts are not chosen by a table.
     int mtp = 0;
     bool complete = true;  // false: a pattern of more kinds than can be held; those beyond are left out
     bool operator==(const LayerTypes&) const = default;
@@ -241,6 +257,10 @@ inline constexpr std::int64_t kMostParameters = INT64_MAX;
 // Returns the keys that a query meets: all of the context (`causal` false) or those before it, at most the
 // window's (0 for no window).
 [[nodiscard]] double keys_met(std::int64_t window, double context, bool causal);
+// Returns the same of a layer: its window's, and its compressed keys.
+[[nodiscard]] double keys_met(const Model& model, const LayerType& type, double context, bool causal);
+// Returns the compressed keys that a layer's indexer scores for a query.
+[[nodiscard]] double keys_scored(const LayerType& type, double context, bool causal);
 
 // Counts operations of attention cores, indexers and scans in one sequence, forward, for layers of one type.
 struct MixerFlops {

@@ -20,6 +20,7 @@ class TensorVisitor {
     void all() {
         embedding();
         norms();
+        if (m_.hyper_streams > 0) hyper_connections();
         each_alike([](const LayerType& t) { return mixer_of(t); }, [&](const LayerType& t) { mixer(t); });
         in_layers(types_.where([&](const LayerType& t) { return t.has_indexer(m_); }));
         if (!nowhere_) indexer(*m_.mla);
@@ -44,7 +45,7 @@ class TensorVisitor {
     static LayerType mixer_of(LayerType t) {
         t.ffn = LayerFfn::none;
         t.ffn_width = t.window = 0;
-        t.shares_index = false;  // the indexer is listed by itself
+        t.shares_index = t.hash_routed = false;  // the indexer is listed by itself
         if (t.mixer == MixerKind::window) t.mixer = MixerKind::full;
         return t;
     }
@@ -117,9 +118,31 @@ class TensorVisitor {
     }
     void in_layers(LayerMask mask) { mask_ = mask, place_ = place_of(mask), nowhere_ = mask == 0; }
 
+    // Lists what makes the weights of the streams out of all of them (Xie et al. 2025, equations 5 to 8; as
+    // DeepSeek-V4 has them): a product, its bias, and a scale for each of `scales` kinds of weights.
+    void hyper(TensorId weight, TensorId base, TensorId scale, TensorKind kind, i64 outputs, i64 scales) {
+        put(weight, kind, TpCut::none, outputs, saturating_product(m_.hyper_streams, m_.hidden));
+        put(base, kind, TpCut::none, outputs);
+        put(scale, kind, TpCut::none, scales);
+    }
+    // They say what goes in, where the result goes, and how the streams mix: n, n and n x n weights.
+    void hyper_connections() {
+        const i64 n = m_.hyper_streams, outputs = n * (n + 2);
+        in_layers(types_.where([](const LayerType& t) { return t.mixer != MixerKind::none; }));
+        if (!nowhere_)
+            hyper(TensorId::attention_hyper, TensorId::attention_hyper_base, TensorId::attention_hyper_scale,
+                  TensorKind::attention, outputs, 3);
+        in_layers(types_.where([](const LayerType& t) { return t.ffn != LayerFfn::none; }));
+        if (!nowhere_)
+            hyper(TensorId::mlp_hyper, TensorId::mlp_hyper_base, TensorId::mlp_hyper_scale, TensorKind::mlp,
+                  outputs, 3);
+    }
+
     void mixer(const LayerType& t) {
         if (t.attends() && m_.attention == AttentionKind::mla && m_.mla)
             mla(*m_.mla, t.heads);
+        else if (t.attends() && compresses_keys(m_))
+            compressed(*m_.compressed, t);
         else if (t.attends())
             attention(t);
         ScanWeights scans{{}, *this, m_.hidden};
@@ -202,6 +225,37 @@ class TensorVisitor {
         }
     }
 
+    // DeepSeek-V4 (transformers, modeling_deepseek_v4.py: DeepseekV4Attention, DeepseekV4HCACompressor,
+    // DeepseekV4CSACompressor, DeepseekV4Indexer). Its positions' biases are no factors of a product. Queries
+    // have a norm without weights.
+    void compressed(const Compressed& a, const LayerType& t) {
+        const TensorKind k = TensorKind::attention;
+        const i64 d = t.head_dim, out = saturating_product(t.heads, d), groups = std::max<i64>(a.o_groups, 1);
+        const i64 latents = saturating_product(groups, a.o_lora_rank);
+        put(TensorId::attention_q_down, k, TpCut::none, a.q_lora_rank, m_.hidden);
+        put(TensorId::norm_q_latent, TensorKind::norm, TpCut::none, a.q_lora_rank);
+        put(TensorId::attention_q_up, k, TpCut::column, out, a.q_lora_rank, d);
+        put(TensorId::attention_k, k, TpCut::none, d, m_.hidden);
+        put(TensorId::norm_k, TensorKind::norm, TpCut::none, d);
+        if (t.sinks) put(TensorId::attention_sinks, k, TpCut::column, t.heads);
+        put(TensorId::attention_output_down, k, TpCut::column, latents, out / groups, a.o_lora_rank);
+        put(TensorId::attention_output, k, TpCut::row, m_.hidden, latents, a.o_lora_rank);
+        const i64 wide = saturating_product(t.key_parts(), d);
+        put(TensorId::attention_compress_kv, k, TpCut::none, wide, m_.hidden);
+        put(TensorId::attention_compress_gate, k, TpCut::none, wide, m_.hidden);
+        put(TensorId::attention_compress_bias, k, TpCut::none, saturating_product(t.compress, wide));
+        if (t.compress > 0) put(TensorId::norm_compress, TensorKind::norm, TpCut::none, d);
+        if (!t.picks_compressed) return;
+        const i64 index = saturating_product(t.key_parts(), a.index_head_dim);
+        put(TensorId::attention_index_q, k, TpCut::none, saturating_product(a.index_heads, a.index_head_dim),
+            a.q_lora_rank);
+        put(TensorId::attention_index_kv, k, TpCut::none, index, m_.hidden);
+        put(TensorId::attention_index_gate, k, TpCut::none, index, m_.hidden);
+        put(TensorId::attention_index_bias, k, TpCut::none, saturating_product(t.compress, index));
+        put(TensorId::attention_index_weights, k, TpCut::none, a.index_heads, m_.hidden);
+        put(TensorId::norm_index, TensorKind::norm, TpCut::none, a.index_head_dim);
+    }
+
     // DeepSeek-AI 2025 (DeepSeek-V3.2), section 2.1; its key norm is a layer norm. Copied over tp.
     void indexer(const Mla& a) {
         const TensorKind k = TensorKind::attention;
@@ -237,7 +291,11 @@ class TensorVisitor {
         place_ = Place::moe_layer;
         const TensorKind router = TensorKind::router;
         put(TensorId::router, router, TpCut::none, e.experts, m_.hidden);
-        if (e.router_bias) put(TensorId::router_bias, router, TpCut::none, e.experts);
+        if (e.router_bias) {
+            mask_ = types_.where([](const LayerType& t) { return t.is_moe() && !t.hash_routed; });
+            if (mask_ != 0) put(TensorId::router_bias, router, TpCut::none, e.experts);
+            mask_ = types_.moe();
+        }
         if (e.beside_mlp) {
             put(TensorId::router_scale, router, TpCut::none, m_.hidden);
             put(TensorId::router_expert_scale, router, TpCut::none, e.experts);
@@ -264,11 +322,17 @@ class TensorVisitor {
         put(TensorId::mtp_projection, TensorKind::mlp, TpCut::column, m_.hidden,
             saturating_product(2, m_.hidden));
         norm(TensorId::norm_mtp_final, TensorId::norm_mtp_final_bias, m_.hidden);
+        if (m_.hyper_streams > 0)
+            hyper(TensorId::mtp_hyper, TensorId::mtp_hyper_base, TensorId::mtp_hyper_scale, TensorKind::mlp,
+                  m_.hyper_streams, 1);
     }
 
     void head() {
         place_ = Place::head;
         norm(TensorId::norm_final, TensorId::norm_final_bias, m_.hidden);
+        if (m_.hyper_streams > 0)  // one hidden state out of all streams
+            hyper(TensorId::head_hyper, TensorId::head_hyper_base, TensorId::head_hyper_scale,
+                  TensorKind::head, m_.hyper_streams, 1);
         if (!m_.tied_embeddings) put(TensorId::head, TensorKind::head, TpCut::vocab, m_.vocab, m_.hidden);
         if (m_.head_bias) put(TensorId::head_bias, TensorKind::head, TpCut::vocab, m_.vocab, 1);
     }

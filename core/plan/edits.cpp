@@ -39,10 +39,13 @@ bool model_allows(const Plan& p, Axis axis, std::int64_t f) {
     case Axis::tp: {
         const auto& m = p.model;
         const std::int64_t kv = std::max<std::int64_t>(1, m.kv_heads);
+        if (m.attention == AttentionKind::compressed) return f == 1;  // compressed_tp, compressed_cp
         return m.heads % f == 0 && (m.attention == AttentionKind::mla || kv % f == 0 || f % kv == 0)
                && (m.ffn == 0 || m.ffn % f == 0);
     }
-    case Axis::cp: return f == 1 || p.training.sequence_length % (2 * f) == 0;
+    case Axis::cp:
+        if (p.model.attention == AttentionKind::compressed) return f == 1;
+        return f == 1 || p.training.sequence_length % (2 * f) == 0;
     case Axis::pp: return f * p.layout.virtual_stages <= std::max<std::int64_t>(1, p.model.layers);
     case Axis::ep: return p.model.moe ? p.model.moe->experts % f == 0 : f == 1;
     case Axis::dp_shard:

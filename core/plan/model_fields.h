@@ -93,6 +93,22 @@ void mla_fields(P& m, V& v) {
 }
 
 template <typename P, typename V>
+void compressed_fields(P& m, V& v) {
+    words(v, "rank of queries");
+    v.integer("q_lora_rank", m.q_lora_rank, kSize, Presence::required);
+    words(v, "rank of a group's output");
+    v.integer("o_lora_rank", m.o_lora_rank, kSize, Presence::required);
+    words(v, "groups of heads at the output");
+    v.integer("o_groups", m.o_groups, kSize, Presence::always);
+    words(v, "indexer heads");
+    v.integer("index_heads", m.index_heads, kSize, Presence::required);
+    words(v, "width of an indexer head");
+    v.integer("index_head_dim", m.index_head_dim, kSize, Presence::required);
+    words(v, "compressed keys that an indexer picks");
+    v.integer("index_top_k", m.index_top_k, kSize, Presence::required);
+}
+
+template <typename P, typename V>
 void moe_fields(P& m, V& v) {
     v.integer("experts", m.experts, {1, kMostDegree}, Presence::required);
     words(v, "experts of a token (top-k)");
@@ -178,6 +194,9 @@ void run_fields(P& r, V& v) {
     v.flag("shares_index", r.shares_index, Presence::sparse);
     v.flag("sinks", r.sinks, Presence::sparse);
     v.flag("mamba_beside", r.mamba_beside, Presence::sparse);
+    v.integer("compress", r.compress, kSizeOrNone, Presence::sparse);
+    v.flag("picks_compressed", r.picks_compressed, Presence::sparse);
+    v.flag("hash_routed", r.hash_routed, Presence::sparse);
 }
 
 template <typename P, typename V>
@@ -240,6 +259,9 @@ void model_fields(P& m, V& v) {
     heading(v, "Latent attention");
     words(v, "latent attention (MLA)");
     v.maybe_group("mla", m.mla, [](auto& s, auto& w) { mla_fields(s, w); });
+    heading(v, "Attention over compressed keys");
+    words(v, "attention over compressed keys");
+    v.maybe_group("compressed", m.compressed, [](auto& s, auto& w) { compressed_fields(s, w); });
     topic(v, FieldTopic::experts);
     heading(v, "Mixture of experts");
     words(v, "mixture of experts");
@@ -260,6 +282,8 @@ void model_fields(P& m, V& v) {
     topic(v, FieldTopic::other_model);
     words(v, "dense MLP in prediction layers");
     v.flag("mtp_dense", m.mtp_dense, Presence::sparse);
+    words(v, "streams of hyper-connections", "a plain residual");
+    v.integer("hyper_streams", m.hyper_streams, {0, 64}, Presence::sparse);
 }
 
 }  // namespace pentamesh

@@ -32,7 +32,7 @@ inline constexpr std::array<std::string_view, 3> kNames<QkNorm>{"none", "head", 
 template <>
 inline constexpr std::array<std::string_view, 2> kNames<Positions>{"rope", "learned"};
 template <>
-inline constexpr std::array<std::string_view, 2> kNames<AttentionKind>{"mha_gqa", "mla"};
+inline constexpr std::array<std::string_view, 3> kNames<AttentionKind>{"mha_gqa", "mla", "compressed"};
 template <>
 inline constexpr std::array<std::string_view, 3> kNames<AttentionGate>{"none", "head", "full"};
 template <>

@@ -25,7 +25,7 @@ enum class FfnKind : std::uint8_t { swiglu, geglu, gelu, relu2, xielu };  // the
 enum class NormKind : std::uint8_t { rmsnorm, layernorm, unweighted };  // unweighted: OLMo's layer norm
 enum class QkNorm : std::uint8_t { none, head, full };
 enum class Positions : std::uint8_t { rope, learned };
-enum class AttentionKind : std::uint8_t { mha_gqa, mla };
+enum class AttentionKind : std::uint8_t { mha_gqa, mla, compressed };
 enum class AttentionGate : std::uint8_t { none, head, full };  // a sigmoid gate on the attention's output
 
 // This is multi-head latent attention, DeepSeek-AI 2024 (DeepSeek-V2), section 2.1.
@@ -39,6 +39,18 @@ struct Mla {
     // heads there is no indexer.
     std::int64_t index_heads = 0, index_head_dim = 0, index_top_k = 0;
     bool operator==(const Mla&) const = default;
+};
+
+// This is attention of one key head, whose keys serve as values, over a window and over keys that stand for
+// several tokens each (DeepSeek-V4: modeling_deepseek_v4.py of transformers). LayerRun::compress says for how
+// many, by layer. Heads are as wide as the model's head_dim.
+struct Compressed {
+    std::int64_t q_lora_rank = 0;
+    // Each group of heads has its output projected to o_lora_rank numbers; all of them are projected to the
+    // hidden state.
+    std::int64_t o_lora_rank = 0, o_groups = 1;
+    std::int64_t index_heads = 0, index_head_dim = 0, index_top_k = 0;  // of layers that pick compressed keys
+    bool operator==(const Compressed&) const = default;
 };
 
 struct Moe {
@@ -79,6 +91,12 @@ struct LayerRun {
         false;           // no indexer: the keys that the one before picked serve (GLM-5.2, arXiv 2603.12201)
     bool sinks = false;  // a learned scalar per head, as attention_sinks
     bool mamba_beside = false;  // a Mamba mixer parallel to the attention (Falcon-H1)
+    // These are of layers of compressed attention (DeepSeek-V4). Beside its window, a query meets one key for
+    // each `compress` tokens, 0: it does not. With `picks_compressed` keys are made of twice as many tokens,
+    // which overlap, and an indexer of the layer's own picks among them.
+    std::int64_t compress = 0;
+    bool picks_compressed = false;
+    bool hash_routed = false;  // a table says which experts a token uses: its router has no bias
     bool operator==(const LayerRun&) const = default;
 };
 
@@ -110,6 +128,7 @@ struct Model {
     AttentionKind attention = AttentionKind::mha_gqa;
     std::int64_t sliding_window = 0;  // 0: full attention
     std::optional<Mla> mla;
+    std::optional<Compressed> compressed;
     std::optional<Moe> moe;
     std::optional<Linear> linear;
     std::optional<Mamba> mamba;
@@ -117,6 +136,9 @@ struct Model {
     std::vector<LayerRun> pattern;
     std::int64_t mtp_layers = 0;  // multi-token-prediction layers
     bool mtp_dense = false;       // with a dense MLP though the model has experts (ERNIE 4.5)
+    // Residual streams that hyper-connections mix before and after attention and MLP (Xie et al. 2025,
+    // arXiv 2512.24880); 0: a plain residual stream.
+    std::int64_t hyper_streams = 0;
     bool operator==(const Model&) const = default;
 };
 

@@ -33,6 +33,10 @@ static_assert(kNames<Rule>.size() == static_cast<std::size_t>(Rule::advice) + 1)
     T(below_one, "A number must be at least 1", "have a number below 1")                                     \
     T(bubble_too_large, "Large pipeline bubble")                                                             \
     T(cluster_too_large, "The cluster is too large", "have too many GPUs")                                   \
+    T(compressed_cp, "cp is not known for compressed keys",                                                  \
+      "have a cp that is not known for compressed keys")                                                     \
+    T(compressed_not_measured, "Compressed attention is an estimate")                                        \
+    T(compressed_tp, "tp cannot cut this attention", "cut attention over compressed keys by tp")             \
     T(compute_type_unsupported, "The GPU lacks this compute type", "compute in a type that the GPU lacks")   \
     T(cp_inner, "cp_inner does not divide cp")                                                               \
     T(deepep_domain, "DeepEP does not fit this domain")                                                      \
@@ -51,6 +55,7 @@ static_assert(kNames<Rule>.size() == static_cast<std::size_t>(Rule::advice) + 1)
     T(gradient_reduction, "gradient_reduction is not possible here",                                         \
       "reduce gradients at a time that ZeRO's stage rules out")                                              \
     T(hsdp_keeps_shards_inside, "HSDP would keep shards on a faster wire")                                   \
+    T(hyper_not_measured, "Hyper-connections are an estimate")                                               \
     T(imbalance_below_one, "The router's imbalance is below 1", "have an imbalance below 1")                 \
     T(indexer_not_modelled, "The indexer is not counted")                                                    \
     T(kv_heads, "The heads do not share kv heads evenly", "do not share key-value heads evenly")             \

@@ -49,9 +49,22 @@ enum class TensorModule : std::uint8_t {
     T(attention_kv_up, attention, "attention.kv_up")                                                         \
     T(attention_q_down_bias, attention, "attention.q_down.bias")                                             \
     T(attention_kv_down_bias, attention, "attention.kv_down.bias")                                           \
+    T(attention_output_down, attention, "attention.output_down")                                             \
+    T(attention_compress_kv, attention, "attention.compress.kv")                                             \
+    T(attention_compress_gate, attention, "attention.compress.gate")                                         \
+    T(attention_compress_bias, attention, "attention.compress.bias")                                         \
     T(attention_index_q, attention, "attention.index.q")                                                     \
     T(attention_index_k, attention, "attention.index.k")                                                     \
     T(attention_index_weights, attention, "attention.index.weights")                                         \
+    T(attention_index_kv, attention, "attention.index.kv")                                                   \
+    T(attention_index_gate, attention, "attention.index.gate")                                               \
+    T(attention_index_bias, attention, "attention.index.bias")                                               \
+    T(attention_hyper, attention, "attention.hyper")                                                         \
+    T(attention_hyper_base, attention, "attention.hyper.base")                                               \
+    T(attention_hyper_scale, attention, "attention.hyper.scale")                                             \
+    T(attention_hyper_input, attention, "attention.hyper.input")                                             \
+    T(attention_hyper_output, attention, "attention.hyper.output")                                           \
+    T(attention_compressed, attention, "attention.compressed")                                               \
     T(attention_input, attention, "attention.input")                                                         \
     T(attention_dropout_mask, attention, "attention.dropout_mask")                                           \
     T(attention_gated, attention, "attention.gated")                                                         \
@@ -73,6 +86,11 @@ enum class TensorModule : std::uint8_t {
     T(mlp_gate_bias, mlp, "mlp.gate.bias")                                                                   \
     T(mlp_up_bias, mlp, "mlp.up.bias")                                                                       \
     T(mlp_down_bias, mlp, "mlp.down.bias")                                                                   \
+    T(mlp_hyper, mlp, "mlp.hyper")                                                                           \
+    T(mlp_hyper_base, mlp, "mlp.hyper.base")                                                                 \
+    T(mlp_hyper_scale, mlp, "mlp.hyper.scale")                                                               \
+    T(mlp_hyper_input, mlp, "mlp.hyper.input")                                                               \
+    T(mlp_hyper_output, mlp, "mlp.hyper.output")                                                             \
     T(mlp_input, mlp, "mlp.input")                                                                           \
     T(mlp_activated, mlp, "mlp.activated")                                                                   \
     T(mlp_product, mlp, "mlp.product")                                                                       \
@@ -127,6 +145,7 @@ enum class TensorModule : std::uint8_t {
     T(norm_kv_latent, norm, "norm.kv_latent")                                                                \
     T(norm_index, norm, "norm.index")                                                                        \
     T(norm_index_bias, norm, "norm.index.bias")                                                              \
+    T(norm_compress, norm, "norm.compress")                                                                  \
     T(norm_mtp_embedding, norm, "norm.mtp.embedding")                                                        \
     T(norm_mtp_embedding_bias, norm, "norm.mtp.embedding.bias")                                              \
     T(norm_mtp_hidden, norm, "norm.mtp.hidden")                                                              \
@@ -151,8 +170,14 @@ enum class TensorModule : std::uint8_t {
     T(norm_kv_latent_input, norm, "norm.kv_latent.input")                                                    \
     T(mtp_projection, mtp, "mtp.projection")                                                                 \
     T(mtp_projection_input, mtp, "mtp.projection.input")                                                     \
+    T(mtp_hyper, mtp, "mtp.hyper")                                                                           \
+    T(mtp_hyper_base, mtp, "mtp.hyper.base")                                                                 \
+    T(mtp_hyper_scale, mtp, "mtp.hyper.scale")                                                               \
     T(head, head, "head")                                                                                    \
     T(head_bias, head, "head.bias")                                                                          \
+    T(head_hyper, head, "head.hyper")                                                                        \
+    T(head_hyper_base, head, "head.hyper.base")                                                              \
+    T(head_hyper_scale, head, "head.hyper.scale")                                                            \
     T(head_input, head, "head.input")                                                                        \
     T(head_logits, head, "head.logits")                                                                      \
     T(head_loss, head, "head.loss")

@@ -181,6 +181,20 @@ constexpr EnumArray<ProblemCode, Row> make_rows() {
              Row{indexer_not_modelled, info, advice, "/model/mla",
                  "Sparse attention: the indexer's scores are counted, the choice of keys and its own loss "
                  "are not."},
+             Row{compressed_tp, error, megatron, "/layout/tp",
+                 "tp = {tp}, but attention over compressed keys is not cut by tensor parallelism: Megatron "
+                 "Core refuses it above tp = 1, and transformers has no plan for it."},
+             Row{compressed_cp, error, megatron, "/layout/cp",
+                 "cp = {cp}, but how context parallelism shares compressed keys is not modelled here: "
+                 "Megatron Core has it only for packed sequences that lie in a row on the ranks."},
+             Row{compressed_not_measured, info, advice, "/model/compressed",
+                 "Attention over compressed keys: windows, compressed keys and the indexer's scores are "
+                 "counted and timed at the rate of fused attention, which no measured run stands behind; the "
+                 "choice of keys, the indexer's own loss and positions turned back in the output are not."},
+             Row{hyper_not_measured, info, advice, "/model/hyper_streams",
+                 "Hyper-connections: {streams} residual streams are kept, sent between stages and timed as "
+                 "fused kernels do; no measured run stands behind this. Recomputing only them (Megatron's "
+                 "module mhc) cannot be stated, and the steps that normalise their weights have no time."},
 
              // Tokens, micro-batches, schedule and number formats (rules_model.cpp).
              Row{sequence_exceeds_positions, error, arithmetic, "/training/sequence_length",

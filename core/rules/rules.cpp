@@ -340,10 +340,10 @@ std::string_view missing_for(const Model& m, RecomputeModule module) {
     switch (module) {
     case RecomputeModule::core_attn: return "";
     case RecomputeModule::layernorm:
-        return m.moe || m.attention == AttentionKind::mla
+        return m.moe || m.attention != AttentionKind::mha_gqa
                    ? ""
                    : "norms that stand by themselves (MLA or MoE), all are fused with the product behind";
-    case RecomputeModule::mla_up_proj: return m.attention == AttentionKind::mla ? "" : "latent attention";
+    case RecomputeModule::mla_up_proj: return m.attention != AttentionKind::mha_gqa ? "" : "latent attention";
     case RecomputeModule::mlp: return dense ? "" : "layers with a dense MLP";
     case RecomputeModule::moe:
     case RecomputeModule::moe_act: return m.moe ? "" : "experts";

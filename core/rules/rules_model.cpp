@@ -23,7 +23,7 @@ std::int64_t shared_ffn(const Model& m) {
 }
 bool tp_fits(const Model& m, std::int64_t tp) {
     return m.heads % tp == 0 && kv_heads_fit(m, tp) && m.ffn % tp == 0 && shared_ffn(m) % tp == 0
-           && mixers_fit(m, tp);
+           && mixers_fit(m, tp) && !compresses_keys(m);
 }
 
 // Takes the largest that fits the model and leaves whole replicas of the cluster; data parallelism takes the
@@ -43,6 +43,12 @@ void check_tp(Rules& r) {
     const Model& m = r.plan.model;
     const std::int64_t tp = r.plan.layout.tp;
     if (tp == 1) return;
+    // Megatron-LM deepseek_v4_hybrid_attention.py asserts it; transformers, configuration_deepseek_v4.py,
+    // says why it has no base_model_tp_plan.
+    if (compresses_keys(m)) {
+        r.find(ProblemCode::compressed_tp, {{"tp", tp}}, smaller_tp);
+        return;
+    }
     if (m.heads % tp != 0)
         r.find(ProblemCode::tp_heads,
                {{"tp", tp},
@@ -132,7 +138,11 @@ void check_model_cuts(Rules& r) {
     if (has_kv_heads(m) && m.heads % m.kv_heads != 0)
         r.find(ProblemCode::kv_heads, {{"heads", m.heads}, {"kv_heads", m.kv_heads}});
     check_tp(r);
-    if (r.plan.layout.tp > 1) check_mixer_cuts(r);
+    if (r.plan.layout.tp > 1 && !compresses_keys(m)) check_mixer_cuts(r);
+    // Megatron-LM deepseek_v4_hybrid_attention.py wants qkv_format thd and a contiguous partition.
+    if (compresses_keys(m) && r.plan.layout.cp > 1)
+        r.find(ProblemCode::compressed_cp, {{"cp", r.plan.layout.cp}},
+               [](Plan& q) { q = with_factor(q, Axis::cp, 1, true); });
     check_experts(r);
     check_depth(r);
 }
@@ -284,6 +294,8 @@ void check_mixers(Rules& r) {
     if ((linear || mamba) && r.plan.layout.cp > 1) r.find(ProblemCode::scan_context_parallel);
     if (any_run(m, MixerKind::window) && r.plan.layout.cp > 1) r.find(ProblemCode::window_context_parallel);
     if (picks_keys(m)) r.find(ProblemCode::indexer_not_modelled);
+    if (compresses_keys(m)) r.find(ProblemCode::compressed_not_measured);
+    if (m.hyper_streams > 0) r.find(ProblemCode::hyper_not_measured, {{"streams", m.hyper_streams}});
 }
 
 // Checks tokens, micro-batches and number formats: if the sequence can be cut, the batch divides, the

@@ -655,7 +655,7 @@ double module_time(const RecomputeChoice& choice, const ModuleTimes& times) {
 
 bool recomputes_tensor(const RecomputeChoice& choice, const Model& model, const Tensor& t) {
     if (choice.whole_layers()) return true;
-    const bool latent = model.attention == AttentionKind::mla;
+    const bool latent = model.attention != AttentionKind::mha_gqa;
     const bool up = t.id == TensorId::attention_q_up || t.id == TensorId::attention_kv_up
                     || t.id == TensorId::attention_q;
     if (latent && up) return choice.makes(RecomputeModule::mla_up_proj);

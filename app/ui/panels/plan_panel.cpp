@@ -146,6 +146,8 @@ void model_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& state) 
             + plural(m.heads, "head", "heads");
     if (m.attention == AttentionKind::mla)
         text += ", latent kv";
+    else if (m.attention == AttentionKind::compressed)
+        text += ", compressed kv";
     else if (m.kv_heads != m.heads)
         text += ", " + thousands(m.kv_heads) + " kv";
     if (m.moe) text += " · " + thousands(m.moe->experts) + " experts, top " + thousands(m.moe->top_k);
