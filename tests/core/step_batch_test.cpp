@@ -217,7 +217,7 @@ TEST_CASE("axolotl gathers keys and values under sample packing, unless ring_att
 }
 
 // nvidia-cosmos/cosmos-rl 89f2e5b5, policy/model/gpt/parallelize.py:121-199: Schedule1F1B over one stage a
-// rank, whatever pp_schedule says; sft's batch is train_batch_per_replica on each data-parallel rank.
+// rank, as pp_schedule is not read; sft's batch is train_batch_per_replica on each data-parallel rank.
 TEST_CASE("cosmos-rl: pipelines of a dense model are 1F1B, and the batch is the replica's") {
     const Import made = import_text(
         "[train]\ntrain_batch_per_replica = 64\nparam_dtype = \"bfloat16\"\n\n[policy]\n"
