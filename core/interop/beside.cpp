@@ -33,7 +33,7 @@ bool is_handed_on(std::string_view key) {
 }
 
 bool names_json(std::string_view value) {
-    return value.ends_with(".json");
+    return value.ends_with(".json") || value.ends_with(".conf");
 }
 
 class Reading {
@@ -147,7 +147,7 @@ class Reading {
         std::optional<Setting> json;
         for (const Setting& s : settings)
             if (names_deepspeed(s) && text_of(s.value)) json = s;
-        part("accelerate", std::move(settings));
+        part("accelerate", std::move(settings), json.has_value());
         if (json) of_deepspeed(*json);
     }
 
@@ -158,9 +158,11 @@ class Reading {
         part("deepspeed", settings_of(named.value, *text));
     }
 
-    // Reads settings of a tool of fields; what it says for the program is handed on.
-    void part(std::string_view tool, std::vector<Setting> settings) {
+    // Reads settings of a tool of fields; what it says for the program is handed on. `more`: a file that it
+    // names is read too.
+    void part(std::string_view tool, std::vector<Setting> settings, bool more = false) {
         Dialect dialect(tool, presets_);
+        if (more) dialect.silence("file-by-name"), dialect.silence("not-read");
         const KnownSettings known(tool, presets_);
         dialect.complete(settings);
         bool typed = tool == "deepspeed", open_type = false;

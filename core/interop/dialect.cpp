@@ -22,6 +22,8 @@ using ByKey = std::map<std::string, Setting, std::less<>>;
 constexpr std::pair<const char*, Severity> kSays[] = {
     {"refuse", Severity::error}, {"warn", Severity::warning}, {"info", Severity::info}};
 
+constexpr const char* kProgram = "the program";  // a row of "pairs" asks for it as for a setting
+
 bool is_off(const std::string& value) {
     return says_nothing(value) || flag_of_word(value) == false;
 }
@@ -124,6 +126,34 @@ std::optional<Setting> made(const json& rule, const ByKey& all, std::string& res
     return out;
 }
 
+// Returns what the first row that holds says of pairs; nothing where none does.
+std::optional<Pairs> pairs_by(const json& rows, const ByKey& all, const std::vector<Setting>& settings) {
+    for (const json& row : rows) {
+        Pairs out;
+        const auto holds = [&](const auto& item) {
+            const std::string& name = item.key();
+            if (!name.ends_with(".*")) {
+                const Setting* found = in(all, name);
+                if (!fits(item.value(), found, all)) return false;
+                if (!found || !out.by.empty()) return true;
+                if (name != kProgram) out.key = name;
+                out.by = found->name + " " + found->value;
+                return true;
+            }
+            const std::string section = name.substr(0, name.size() - 1);
+            const auto one = std::find_if(settings.begin(), settings.end(), [&](const Setting& s) {
+                return s.name.substr(std::min(s.name.find_first_not_of('+'), s.name.size()))
+                    .starts_with(section);
+            });
+            if (one == settings.end()) return false;
+            if (out.by.empty()) out.by = "the section " + name.substr(0, name.size() - 2);
+            return true;
+        };
+        if (std::all_of(row.items().begin(), row.items().end(), holds)) return out;
+    }
+    return std::nullopt;
+}
+
 // Returns true for a switch of which the rules say what it does the other way: where it stands like this, it
 // is as if it were not there.
 bool is_other_way(const json& data, const std::string& key, const std::string& value) {
@@ -175,7 +205,7 @@ std::string Dialect::key_of(const std::string& written) const {
     return name;
 }
 
-void Dialect::complete(std::vector<Setting>& settings) {
+void Dialect::complete(std::vector<Setting>& settings, const std::string& program) {
     ByKey all;
     for (const Setting& s : settings) all[s.key.empty() ? key_of(s.name) : s.key] = s;
     const auto add = [&](const std::string& target, Setting s) {
@@ -227,6 +257,18 @@ void Dialect::complete(std::vector<Setting>& settings) {
             give(target, s);
         }
     }
+    const json pairs = data_.value("pairs", json::object());
+    if (pairs.empty()) return;
+    if (!program.empty()) {
+        Setting started;
+        started.name = started.key = kProgram;
+        started.value = program;
+        all[kProgram] = started;
+    }
+    pairs_ = pairs_by(pairs.value("of", json::array()), all, settings);
+    if (pairs_) return;
+    pairs_ = pairs_by(pairs.value("perhaps", json::array()), all, settings);
+    if (pairs_) pairs_->sure = false;
 }
 
 void Dialect::mark(SettingsSheet& sheet) const {

@@ -7,6 +7,7 @@
 #include "core/interop/settings_sheet.h"
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -36,14 +37,27 @@ namespace pentamesh::interop {
 //   {"when": ..., "off": SECTION}: it is switched off, and changes nothing
 //   {"when": ..., "refuse", "warn" or "info": WORDS, "code": CODE}; what is refused is a clause, and the tool
 //   refuses it unless "who" names another
+// "pairs": {"of": [{NAME: VALUE}...], "perhaps": [...]}: where one of the first holds, each sample is two
+//   sequences (step_batch.h); one of the others only warns of it. "a.*" is any setting of the section,
+//   "the program" what the launch starts ("dpo.py", "trl dpo").
+
+// Says that a sample is two sequences, a chosen and a rejected one.
+struct Pairs {
+    std::string key;   // of the setting that says so; empty: the program does
+    std::string by;    // in words: "stage dpo", "the program dpo.py"
+    bool sure = true;  // false: it may be so
+};
+
 class Dialect {
   public:
     Dialect(std::string_view name, const Presets& presets);
 
     // Returns the name that a reader asks for.
     [[nodiscard]] std::string key_of(const std::string& written) const;
-    // Adds the settings that follow from others by the rules.
-    void complete(std::vector<Setting>& settings);
+    // Adds the settings that follow from others by the rules; `program` is what the launch starts.
+    void complete(std::vector<Setting>& settings, const std::string& program = {});
+    // Returns what complete() found of pairs; null: samples are single sequences.
+    [[nodiscard]] const Pairs* pairs() const { return pairs_ ? &*pairs_ : nullptr; }
     // Marks the settings that rules took as mapped to what they gave, and those of other roles.
     void mark(SettingsSheet& sheet) const;
     // Its rules say nothing of this code: what they would say was answered.
@@ -66,6 +80,7 @@ class Dialect {
     std::vector<Used> used_;
     std::vector<Finding> findings_;  // of rules
     std::vector<std::string> off_;   // sections that are switched off
+    std::optional<Pairs> pairs_;
 };
 
 // Reads settings whose names are the plan's fields.

@@ -10,6 +10,7 @@
 #include "core/interop/outer_script.h"
 #include "core/interop/script/settings.h"
 #include "core/interop/script/shell_script.h"
+#include "core/interop/step_batch.h"
 #include "core/io/hf_families.h"
 #include "core/io/plan_json.h"
 #include "core/memory/state_words.h"
@@ -270,7 +271,7 @@ SettingsSheet read_config(const ImportRequest& r, PlanDraft& draft) {
 SettingsSheet make_sheet(const ImportRequest& r, SettingsText& text, const Tool& tool, Dialect* dialect,
                          const KnownSettings& known) {
     const bool scripted = text.launch.has_value();
-    if (dialect) dialect->complete(text.settings);
+    if (dialect) dialect->complete(text.settings, scripted ? text.launch->program : std::string());
     if (scripted && tool.reader == Reader::bridge)
         for (Setting& s : text.settings)  // shown by the name that it stands for
             if (const std::string full = known.full_name(s.name); !full.empty())
@@ -308,6 +309,14 @@ void read_with(const Tool& tool, SettingsSheet& sheet, PlanDraft& draft, const P
     case Reader::model:
     case Reader::none: break;
     }
+}
+
+// Adds what a dialect says beyond the fields: of the batch, of settings that its rules took.
+void finish_dialect(const Dialect& dialect, const KnownSettings& known, SettingsSheet& sheet,
+                    PlanDraft& draft) {
+    take_token_batch(sheet, draft);
+    dialect.mark(sheet);
+    take_pairs(dialect, known, sheet, draft);
 }
 
 // Returns the tool whose names of fields the text has: the reader's.
@@ -616,7 +625,7 @@ Import import_settings(const ImportRequest& request, const Presets& presets) {
     if (!named_by.empty() && !sheet.has("num_layers") && !draft.own_model && draft.model_preset.empty())
         take_model(sheet, draft, presets, named_by);
     read_with(tool, sheet, draft, presets, launch, named, known);
-    if (named) named->mark(sheet);
+    if (named) finish_dialect(*named, known, sheet, draft);
 
     // The rest is request for; each setting that no reader took goes into its list.
     if (!draft.own_model && draft.model_preset.empty() && !draft.model.contains("hidden"))

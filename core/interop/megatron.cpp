@@ -223,6 +223,7 @@ class LayoutReader {
         if (s_.flag("deepspeed", "/training/software").value_or(false)) {
             d_.training["software"] = pentamesh::name_of(Software::deepspeed);
             zero = stage.value_or(zero);
+            unfused_attention();
         } else if (stage) {
             s_.cannot_hold("zero_stage", "without --deepspeed nothing reads it");
         }
@@ -245,6 +246,22 @@ class LayoutReader {
         l_["zero"] = zero;
         l_["dp_shard"] = zero > 0 ? dp_ / instances : 1;
         l_["dp_replicate"] = zero > 0 ? instances : dp_;
+    }
+
+    // Megatron-DeepSpeed, microsoft's and argonne-lcf's (megatron/arguments.py): only a flag brings
+    // FlashAttention, without one the core attention writes its scores; bigscience-workshop's has none.
+    void unfused_attention() {
+        for (const char* key : {"use_flash_attn", "use_flash_attn_v1", "use_flash_attn_v2",
+                                "use_flash_attn_triton", "use_flash_attn_builder"}) {
+            const Setting* said = s_.last(key);
+            if (said && (!said->stated || flag_of_word(said->value) != false)) return;
+        }
+        if (d_.training.contains("attention")) return;
+        d_.training["attention"] = "math";
+        s_.problem(
+            Severity::info, "attention-unfused",
+            "Megatron-DeepSpeed writes the scores of attention unless a flag (--use-flash-attn-v2) says "
+            "another kernel: /training/attention is math.");
     }
 
     void batch() {

@@ -423,8 +423,8 @@ TEST_CASE("a command whose words a document feeds is read, and its first line al
     REQUIRE(made.plan);
     CHECK(made.kind == "openrlhf");
     CHECK(made.plan->layout.zero == 3);
-    CHECK(made.plan->training.global_batch == 256);
-    CHECK(made.plan->training.micro_batch == 2);
+    CHECK(made.plan->training.global_batch == 512);  // 256 pairs
+    CHECK(made.plan->training.micro_batch == 4);
     const Import first = import_text("read -r TP REST <<EOF\n4 8\n9 9\nEOF\ntorchrun --nproc_per_node 8 "
                                      "pretrain_gpt.py --tensor-model-parallel-size $TP --num-layers 16 "
                                      "--hidden-size 2048 --num-attention-heads 16 --seq-length 2048 "

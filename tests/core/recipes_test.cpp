@@ -285,6 +285,11 @@ TEST_CASE("Python's values are worked out as Python does, and no others") {
     CHECK(value("-2 ** 2").number == -4);
     CHECK(value("2 ** 99").known() == false);
     CHECK(value("2 ** -1").known() == false);
+    CHECK(value("int(0.5 * 4096)").number == 2048);
+    CHECK(value("int(pp * 1.5) + 1").number == 7);
+    CHECK(value("int(0.3 * pp)").known() == false);  // 1.2: no whole number
+    CHECK(value("max(0.5 ** 2, 1)").known() == false);
+    CHECK(value("[0.5, pp]").written() == value("[unknown, pp]").written());
     CHECK(value("torch.bfloat16").known() == false);
     CHECK(value("(1").known() == false);
 }

@@ -87,10 +87,11 @@ int score(const Script& script, const Invocation& i) {
 
 // Returns the place of the job's program among the words: its own arguments follow it.
 std::size_t program_at(const Invocation& i, std::string& name) {
-    // A program may hand its command on to a launcher: `submit.py --nodes 4 -- torchrun train.py`.
+    // A program may hand its command on to a launcher: `submit.py --nodes 4 -- torchrun train.py`,
+    // `mason.py -- accelerate launch train.py`.
     const auto handed_on =
         std::adjacent_find(i.words.begin(), i.words.end(), [](const Argument& a, const Argument& b) {
-            return a.text == "--" && base_name(b.text) == "torchrun";
+            return a.text == "--" && words_of_launchers().contains(std::string(base_name(b.text)));
         });
     const auto launcher = handed_on == i.words.end() ? 0 : handed_on - i.words.begin() + 1;
     for (std::size_t k = 0; k < i.words.size(); ++k) {
@@ -99,7 +100,7 @@ std::size_t program_at(const Invocation& i, std::string& name) {
             name = base_name(w);
             return k;
         }
-        if ((w == "-m" || w == "--module") && k + 1 < i.words.size()) {
+        if ((w == "-m" || w == "--module") && k + 1 < i.words.size() && std::cmp_greater_equal(k, launcher)) {
             const std::string& module = i.words[k + 1].text;
             if (module.starts_with("torch.distributed") || module.starts_with("accelerate")) continue;
             name = module;
@@ -124,7 +125,9 @@ class Frame {
         const auto job_nodes = job({"--nodes", "-N"}, "nodes");
         const auto job_tasks = job({"--ntasks", "-n"}, "ntasks");
         if (const auto total = option({"--num_processes", "-np"})) {
-            out_.gpus = *total;
+            // open-instruct's mason.py (533-540) writes the processes of all of its nodes in their place.
+            const bool of_a_node = starts("mason.py") && said({"--num_nodes"}) && !said({"--num_machines"});
+            out_.gpus = *total * (of_a_node ? nodes.value_or(0) : 1);
         } else if (!per_node && included) {
             out_.gpus = *included;
         } else if (per_node || (torchrun && nodes)) {
@@ -468,6 +471,11 @@ Launch read_launch(std::string_view text, const std::string& path,
             out.program += (out.program.empty() ? "" : " ") + std::string(word_of(word));
     } else {
         program = program_at(words, out.program);
+        // A tool's own command without a file: "trl dpo --model_name_or_path a".
+        for (std::size_t k = 0; program == words.words.size() && k + 1 < program; ++k)
+            for (const std::string_view tool : {"trl", "swift", "megatron"})
+                if (out.program.empty() && base_name(words.words[k].text) == tool)
+                    out.program = std::string(tool) + " " + words.words[k + 1].text;
     }
     Frame(script, words, program, out).read();
     if (program < words.words.size()) read_launchers(script, words.words, program, out);

@@ -1,9 +1,12 @@
+#include "core/base/number.h"
 #include "core/base/text.h"
 #include "core/interop/script/read_python.h"
 #include "core/interop/script/settings.h"
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -146,11 +149,40 @@ class Expression {
                                            : PythonValue{};
         }
     }
+    // Reads "0.5"; nothing where another value stands there.
+    std::optional<double> decimal() {
+        blanks();
+        std::size_t end = at_;
+        while (end < s_.size() && (std::isdigit(static_cast<unsigned char>(s_[end])) != 0 || s_[end] == '.'))
+            ++end;
+        if (end == at_ || (end < s_.size() && is_part(s_[end]))) return std::nullopt;
+        const std::string_view word = s_.substr(at_, end - at_), behind = s_.substr(end);
+        if (behind.substr(std::min(behind.find_first_not_of(' '), behind.size())).starts_with("**"))
+            return std::nullopt;
+        const auto x = word.find('.') == word.npos ? std::nullopt : parse_double(word);
+        if (x) at_ = end;
+        return x;
+    }
+    // Returns a share of a number where it is whole: int(0.5 * 4096).
+    static PythonValue share_of(double share, const PythonValue& of) {
+        const double x = counts(of) ? share * static_cast<double>(of.number) : 0.5;
+        return std::floor(x) == x && std::abs(x) < static_cast<double>(kMostNumber)
+                   ? number(static_cast<std::int64_t>(x))
+                   : PythonValue{};
+    }
     PythonValue product() {
-        PythonValue v = unary();
+        std::optional<double> share = decimal();
+        PythonValue v = share ? PythonValue{} : unary();
         while (true) {
             const bool times = take("*"), whole = !times && take("//"), rest = !times && !whole && take("%");
             if (!times && !whole && !rest) return v;
+            const std::optional<double> by = decimal();
+            if (share || by) {
+                const PythonValue of = by ? v : unary();
+                v = !times || (share && by) ? PythonValue{} : share_of(by ? *by : *share, of);
+                share.reset();
+                continue;
+            }
             const PythonValue w = unary();
             const std::int64_t x = v.number, y = w.number;
             if (times && v.kind == Kind::list && v.text.empty() && counts(w) && y >= 0
