@@ -71,7 +71,7 @@ void add_pictures(const Context& context, const Plan& plan, const Evaluation& e,
 // Lists what one edit each gives, as a review's first page does.
 Json json_of_tried(const Plan& plan, const Evaluation& e) {
     Json out = Json::array();
-    const TriedEdits edits = try_each_edit(plan, e.step->time_s);
+    const TriedEdits edits = try_each_edit(plan, e);
     for (const auto* list : {&edits.fit, &edits.unfit})
         for (const SearchResult& r : *list)
             out.push_back({{"change", ui::change_words(plan, r.choice)},

@@ -31,7 +31,7 @@ bool frees_much(const PlanDecision& d, const Evaluation& e) {
     return d.freed_bytes >= kMuchMemory * e.memory.hbm;
 }
 
-constexpr double kNoSlower = 0.0005;  // of the step: less than is written of it
+constexpr double kNoSlower = 0.0005;  // a share: less than is written of one
 
 std::string speed_words(double gain) {
     return std::abs(gain) < kNoSlower ? "as fast"
@@ -77,11 +77,21 @@ PlanDecision decide(const Evaluation& e, const NearLayouts& near) {
     return maybe;
 }
 
+NearLayouts layouts_to_propose(const Plan& plan, const Evaluation& e, int threads,
+                               const std::atomic<bool>* cancel) {
+    SearchOptions options;
+    options.threads = threads;
+    options.headroom = kept_free(e.memory);
+    NearLayouts out = layouts_within_two_edits(plan, e.step->time_s, options, cancel);
+    if (out.fastest || e.memory.fits() || (cancel != nullptr && *cancel)) return out;
+    options.headroom = 0;
+    return layouts_within_two_edits(plan, e.step->time_s, options, cancel);
+}
+
 std::optional<PlanDecision> decide(const Plan& plan, const Evaluation& evaluation, int threads,
                                    const std::atomic<bool>* cancel) {
     if (!evaluation.step) return std::nullopt;
-    const NearLayouts near =
-        layouts_within_two_edits(plan, evaluation.step->time_s, {.headroom = 0, .threads = threads}, cancel);
+    const NearLayouts near = layouts_to_propose(plan, evaluation, threads, cancel);
     if (cancel != nullptr && *cancel) return std::nullopt;
     return decide(evaluation, near);
 }
@@ -105,8 +115,18 @@ std::string headline_of(const PlanDecision& d, const std::string& change, const 
     return run + ": " + gained_words(d) + (d.ground == Ground::faster ? ", and it " + then : "") + ".";
 }
 
+std::string little_left_words(double left) {
+    // A share that is written as the headroom is no less.
+    if (left >= kHeadroom - kNoSlower) return {};
+    return "leaves " + percent_text(left) + " of the memory free, a search " + percent_text(kHeadroom);
+}
+
 std::string caution_of(const PlanDecision& d) {
-    if (!d.proposal || d.ground == Ground::fits || d.gain < kWorthIt || d.gain_is_sure()) return {};
+    if (d.proposal && d.ground == Ground::fits) {
+        const std::string little = little_left_words(d.proposal->headroom);
+        return little.empty() ? little : "It " + little + ".";
+    }
+    if (!d.proposal || d.gain < kWorthIt || d.gain_is_sure()) return {};
     return "A gain of " + percent_text(d.gain) + " is less than the estimate's own range of "
            + percent_text(d.range) + ".";
 }

@@ -39,10 +39,13 @@ struct PlanDecision {
 
 // Decides between the plan and what two edits give. Risk comes first: a plan that does not fit is changed for
 // one that does, and one whose buffers may not fit for one that holds much less and is no slower. `near` is
-// layouts_within_two_edits(plan, the plan's step). Precondition: the evaluation is the plan's, with a step.
+// layouts_to_propose. Precondition: the evaluation is the plan's, with a step.
 [[nodiscard]] PlanDecision decide(const Evaluation& evaluation, const NearLayouts& near);
-// Does both. nullopt: the plan has no step, or it was cancelled. Layouts that leave no memory free count, as
-// a person's own edit does.
+// Returns the layouts that it decides by: those that leave kept_free() of the memory free; for a plan that does
+// not fit, where there is none, those that leave less. Precondition: the evaluation is the plan's, with a step.
+[[nodiscard]] NearLayouts layouts_to_propose(const Plan& plan, const Evaluation& evaluation, int threads = 0,
+                                             const std::atomic<bool>* cancel = nullptr);
+// Does both. nullopt: the plan has no step, or it was cancelled.
 [[nodiscard]] std::optional<PlanDecision> decide(const Plan& plan, const Evaluation& evaluation,
                                                  int threads = 0, const std::atomic<bool>* cancel = nullptr);
 
@@ -50,9 +53,11 @@ struct PlanDecision {
 // for buffers ("6.81 GiB").
 [[nodiscard]] std::string headline_of(const PlanDecision& decision, const std::string& change,
                                       const std::string& room);
-// Returns what the headline leaves out of the proposal: that its gain is less than the estimate's own range;
-// empty where there is no such thing.
+// Returns what the headline leaves out of the proposal: that its gain is less than the estimate's own range, or
+// that it leaves less memory free than a search does; empty where there is no such thing.
 [[nodiscard]] std::string caution_of(const PlanDecision& decision);
+// Returns "leaves 2.1 % of the memory free, a search 5 %"; empty where `left`, a share, is as much.
+[[nodiscard]] std::string little_left_words(double left);
 // Returns "17.0 GiB less, and no slower", "9.80 % faster", "3.45 % faster by the estimate".
 [[nodiscard]] std::string gained_words(const PlanDecision& decision);
 

@@ -48,7 +48,8 @@ struct MemoryMend {
 };
 
 // Returns for each kind the cheapest of its changes that takes no more than kTightShare of a GPU's memory (of
-// fuller runs many go out of memory), else that fits by the sum; that the plan's software runs and that
+// fuller runs many go out of memory), else that leaves kHeadroom, else that fits by the sum and says how
+// little it leaves; that the plan's software runs and that
 // brings in no warning of a framework's rule; a kind without one is missing. Cheapest is the shortest step;
 // of offload, whose time the engine does not count, the fewest bytes in host memory; of types the first of a
 // list that goes from the least change of numerics to the largest. It is exact: no other change of a kind's

@@ -1,7 +1,9 @@
 // One answer for a plan: it keeps to its own rule, and never takes back what it proposed.
+#include "core/advice/advice.h"
 #include "core/decide/choose.h"
 #include "core/decide/decision.h"
 #include "core/explain/verdict.h"
+#include "core/plan/edits.h"
 
 #include "tests/core/plans.h"
 #include "tests/core/shipped.h"
@@ -80,7 +82,7 @@ void check_search(const Plan& plan, const Evaluation& e) {
 
 // Checks a decision against what it was made from. The proposal is evaluated anew.
 void check_decision(const Plan& plan, const Evaluation& e) {
-    const NearLayouts around = layouts_within_two_edits(plan, e.step->time_s, {.headroom = 0, .threads = 1});
+    const NearLayouts around = layouts_to_propose(plan, e, 1);
     const PlanDecision d = decide(e, around);
     const MemoryFit fit = fit_of(e.memory).value_or(MemoryFit::no);
     CHECK(d.now == fit);
@@ -100,6 +102,13 @@ void check_decision(const Plan& plan, const Evaluation& e) {
     CHECK(d.gain == near(1 - then.step->time_s / e.step->time_s, 1e-9));
     CHECK(d.freed_bytes == near(e.memory.peak() - then.memory.peak(), 1e-9));
     CHECK(fits(fit_of(then.memory).value_or(MemoryFit::no)));
+    // It leaves what a search leaves, or the plan itself; what only makes the plan fit may leave less.
+    const double left = 1 - then.memory.peak() / then.memory.hbm,
+                 own = 1 - e.memory.peak() / e.memory.hbm;
+    if (fits(fit))
+        CHECK(left >= std::min(SearchOptions{}.headroom, own) - 1e-9);
+    else if (left < 0.0495)
+        CHECK(caution_of(d).find("of the memory free") != std::string::npos);
     CHECK(changed_choices(plan, d.proposal->choice).size() <= 3);  // schedule and chunks are one edit
     switch (d.ground) {
     case Ground::fits: CHECK_FALSE(fits(fit)); break;
@@ -186,6 +195,49 @@ TEST_CASE("a decision keeps to its rule and does not take back what it proposed:
         check_decision(plan, e);
         check_search(plan, e);
     }
+}
+
+TEST_CASE(
+    "what is proposed of a plan leaves as much memory free as a search does: decision, advice, tried edits") {
+    int changes = 0;
+    for (const char* name : {"llama-3-8b-fsdp", "llama-3-70b-3d", "mixtral-8x7b-ep", "zoom-1024"}) {
+        CAPTURE(std::string(name));
+        const Plan plan = test::presets().plan(name);
+        const Evaluation e = evaluate(plan);
+        REQUIRE(e.step);
+        REQUIRE(e.memory.fits());
+        const double most = std::max(0.95 * e.memory.hbm, e.memory.peak()) * (1 + 1e-12);
+        const auto decision = decide(plan, e, 1);
+        REQUIRE(decision);
+        if (decision->proposal) CHECK(decision->proposal->memory_bytes <= most);
+        const TriedEdits tried = try_each_edit(plan, e);
+        for (const SearchResult& r : tried.fit) {
+            CHECK(r.memory_bytes <= most);
+            ++changes;
+        }
+        for (const SearchResult& r : tried.unfit) CHECK(r.memory_bytes > 0.95 * e.memory.hbm);
+        for (const Advised& p : advise(plan, e)) {
+            if (p.fix.empty() || p.rule != Rule::advice) continue;
+            Plan fixed = plan;
+            REQUIRE(apply_in_core(fixed, p.fix));
+            CAPTURE(p.message);
+            CHECK(evaluate(fixed).memory.peak() <= most);
+        }
+    }
+    CHECK(changes > 10);
+}
+
+TEST_CASE("a plan that fits with less to spare than a search keeps is changed for no fuller one") {
+    Plan plan = test::presets().plan("llama-3-70b-3d");
+    plan.cluster.gpu.hbm_bytes = evaluate(plan).memory.peak() / 0.98;
+    const Evaluation e = evaluate(plan);
+    REQUIRE(e.memory.fits());
+    CHECK(kept_free(e.memory) == near(0.02, 1e-9));
+    const auto decision = decide(plan, e, 1);
+    REQUIRE(decision);
+    if (decision->proposal) CHECK(decision->proposal->memory_bytes <= e.memory.peak() * (1 + 1e-12));
+    plan.cluster.gpu.hbm_bytes /= 1.2;
+    CHECK(kept_free(evaluate(plan).memory) == near(0.05, 1e-9));
 }
 
 TEST_CASE("risk comes first: where buffers may not fit, a layout that holds much less and is no slower is "

@@ -58,7 +58,7 @@ std::string training_cost_words(const Reviewed& of) {
 }
 
 void ReviewContent::try_changes() {
-    TriedEdits edits = try_each_edit(plans[shown], evaluations[shown].step->time_s);
+    TriedEdits edits = try_each_edit(plans[shown], evaluations[shown]);
     tried = std::move(edits.fit), unfit = std::move(edits.unfit);
 }
 
