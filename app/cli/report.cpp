@@ -33,8 +33,7 @@ Section mends_section(const Plan& plan, const Evaluation& e) {
     const std::vector<MemoryMend> mends = find_mends(plan, e);
     for (const MemoryMend& m : mends)
         s.table.rows.push_back(
-            {m.change, whole_cell(m.memory_bytes), m.step_s,
-             std::string(m.fit == MemoryFit::yes ? "with the usual buffers" : "by the sum"), m.gives_up});
+            {m.change, whole_cell(m.memory_bytes), m.step_s, std::string(fit_cell(m.fit)), m.gives_up});
     if (!mends.empty())
         s.lines.push_back("As it is: " + memory_text(e.memory.peak()) + " of " + memory_text(e.memory.hbm)
                           + ", " + time_text(e.step->time_s)
@@ -78,7 +77,8 @@ Json json_of_tried(const Plan& plan, const Evaluation& e) {
                            {"step_s", r.step_s},
                            {"step_change", r.step_s / e.step->time_s - 1},
                            {"memory_bytes", whole(r.memory_bytes)},
-                           {"fits", list == &edits.fit}});
+                           {"fits", fits(r.fit)},
+                           {"verdict", verdict_of_fit(r.fit)}});
     return out;
 }
 

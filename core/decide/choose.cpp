@@ -63,6 +63,14 @@ std::string spare_text(const Evaluation& e) {
     return memory_text(e.memory.hbm - e.memory.peak()) + " to spare";
 }
 
+// Returns "fits with 6.2 GiB to spare"; of a plan whose fit is open "may not fit, with 6.2 GiB to spare by the
+// sum".
+std::string fit_words(const Evaluation& e) {
+    const MemoryFit fit = judged_fit(e);
+    return std::string(name_of(fit))
+           + (fit == MemoryFit::yes ? " with " + spare_text(e) : ", with " + spare_text(e) + " by the sum");
+}
+
 std::string not_fitting_words(std::size_t index, MemoryFit fit) {
     return plan_letter(index) + (fit == MemoryFit::no ? " does not fit. " : " may not fit. ");
 }
@@ -80,16 +88,24 @@ std::optional<std::size_t> much_leaner(const Evaluation& a, const Evaluation& b)
     return no_slower ? std::optional<std::size_t>(lean_is_b ? 1 : 0) : std::nullopt;
 }
 
+// Says of two plans that fit by the sum whether they fit, in the words of their verdicts: "Both fit.", "B may
+// not fit.", "Either may not fit." `fast` has the letter `index`.
+std::string both_fit_words(const Evaluation& fast, const Evaluation& slow, std::size_t index) {
+    const bool open = may_not_fit(judged_fit(fast)), other_open = may_not_fit(judged_fit(slow));
+    if (open && other_open) return "Either may not fit.";
+    if (!open && !other_open) return "Both fit.";
+    return plan_letter(open ? index : 1 - index) + " may not fit.";
+}
+
 // Returns "Take B if it measures faster: 9.80 % by the estimate. Both fit."
 std::string faster_words(const Evaluation& fast, const Evaluation& slow, std::size_t index, bool sure) {
-    const bool full = judged_fit(fast) == MemoryFit::tight || judged_fit(slow) == MemoryFit::tight;
-    const std::string fit = full ? "oth fit by the sum." : "oth fit.", words = saving_words(fast, slow),
+    const std::string fit = both_fit_words(fast, slow, index), words = saving_words(fast, slow),
                       take = "Take " + plan_letter(index);
-    if (sure) return take + ". It " + words + ", and b" + fit;
+    if (sure) return take + ". It " + words + ". " + fit;
     return take + " if it measures faster: "
            + (same_work(fast, slow) ? share_text(faster_by(fast, slow)) + " by the estimate"
                                     : "by the estimate it " + words)
-           + ". B" + fit;
+           + ". " + fit;
 }
 
 // Chooses between two plans of one model that have a step, of which one fits.
@@ -101,8 +117,8 @@ PlanChoice choose_the_one_that_fits(std::span<const JudgedPlan> plans, std::size
                               : faster ? ", and " + saving_words(e, than)
                                        : ", though " + plan_letter(other) + " " + saving_words(than, e);
     return {take, true,
-            not_fitting_words(other, judged_fit(than)) + "Take " + plan_letter(take) + ": it fits with "
-                + spare_text(e) + speed + ".",
+            not_fitting_words(other, judged_fit(than)) + "Take " + plan_letter(take) + ": it "
+                + fit_words(e) + speed + ".",
             ""};
 }
 
@@ -133,10 +149,11 @@ PlanChoice choose_of_two(std::span<const JudgedPlan> plans) {
         out = {lean, true,
                "Take " + plan_letter(*lean) + ": it holds "
                    + memory_text(e[1 - *lean]->memory.peak() - e[*lean]->memory.peak())
-                   + " less, and is no slower.",
+                   + " less, and is no slower."
+                   + (may_not_fit(fit[*lean]) ? " It may not fit." : ""),
                ""};
     } else if (near) {
-        out.sentence = "Both fit, and they are as fast to within 1 %.";
+        out.sentence = both_fit_words(faster, slower, fast) + " They are as fast to within 1 %.";
     } else {
         out = {fast, sure, faster_words(faster, slower, fast, sure), ""};
     }
@@ -155,14 +172,14 @@ PlanChoice choose_of_many(std::span<const JudgedPlan> plans) {
     if (*best == 0) return {best, true, "Take A: of the plans that fit none is more than 1 % faster.", ""};
     const std::string take = "Take " + plan_letter(*best);
     if (!a.step)
-        return {best, true, "A cannot be built. " + take + ": it fits with " + spare_text(b) + ".", ""};
+        return {best, true, "A cannot be built. " + take + ": it " + fit_words(b) + ".", ""};
     if (!fits(judged_fit(a)))
         return {best, true,
-                not_fitting_words(0, judged_fit(a)) + take + ": it fits with " + spare_text(b) + ".", ""};
+                not_fitting_words(0, judged_fit(a)) + take + ": it " + fit_words(b) + ".", ""};
     const double gain = faster_by(b, a);
     const bool sure = is_sure_gain(gain, *a.step, *b.step);
     return {best, sure,
-            sure ? take + ": it " + saving_words(b, a) + " than A, and fits."
+            sure ? take + ": it " + saving_words(b, a) + " than A, and " + std::string(name_of(judged_fit(b))) + "."
                  : take + " if it measures faster: by the estimate it " + saving_words(b, a) + " than A.",
             tie_caution(gain, *a.step, *b.step)};
 }

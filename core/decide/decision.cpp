@@ -99,20 +99,25 @@ std::optional<PlanDecision> decide(const Plan& plan, const Evaluation& evaluatio
 std::string headline_of(const PlanDecision& d, const std::string& change, const std::string& room) {
     const bool tight = d.now == MemoryFit::tight;
     if (d.ruling == Ruling::keep)
-        return "Run it as it is" + (tight ? ", with buffers under " + room : "")
+        return "Run it as it is"
+               + (!tight         ? std::string()
+                  : room.empty() ? ", though it " + std::string(name_of(d.now))
+                                 : ", with buffers under " + room)
                + ": no one or two changes that fit gain 1 %.";
     if (d.ruling == Ruling::hopeless)
         return d.now == MemoryFit::no ? "Do not run it: it does not fit, and no two changes make it fit."
                                       : "Run it only if the framework keeps its buffers small.";
-    const std::string then = d.proposal->fit == MemoryFit::tight ? "fits by the sum" : "fits";
-    const std::string run = "Run it with " + change;
+    const bool open = d.proposal->fit != MemoryFit::yes;
+    const std::string then(name_of(d.proposal->fit)), fit = (open ? ", but it " : ", and it ") + then,
+                                                      run = "Run it with " + change;
     if (d.ground == Ground::fits)
         return std::string(d.now == MemoryFit::no ? "Do not run it as it is. "
                                                   : "Do not rely on small buffers. ")
                + run + ": it then " + then + ", and is " + speed_words(d.gain) + ".";
     if (d.ruling == Ruling::measure)
-        return run + " if that measures faster: " + percent_text(d.gain) + " by the estimate.";
-    return run + ": " + gained_words(d) + (d.ground == Ground::faster ? ", and it " + then : "") + ".";
+        return run + " if that measures faster: " + percent_text(d.gain) + " by the estimate" + (open ? fit : "")
+               + ".";
+    return run + ": " + gained_words(d) + (d.ground == Ground::faster || open ? fit : "") + ".";
 }
 
 std::string little_left_words(double left) {

@@ -50,7 +50,8 @@ struct PlanDecision {
                                                  int threads = 0, const std::atomic<bool>* cancel = nullptr);
 
 // Says it in a sentence. `change` names the proposal's edits ("tp 4, ZeRO 2"), `room` the memory that is left
-// for buffers ("6.81 GiB").
+// for buffers ("6.81 GiB"), empty where another risk than theirs is open. What is proposed has the words of
+// its verdict: it fits, or may not fit.
 [[nodiscard]] std::string headline_of(const PlanDecision& decision, const std::string& change,
                                       const std::string& room);
 // Returns what the headline leaves out of the proposal: that its gain is less than the estimate's own range, or

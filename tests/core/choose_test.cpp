@@ -1,6 +1,7 @@
 // Which of several plans to take: the words of each case, and one base for a gain.
 #include "core/decide/choose.h"
 
+#include "core/explain/verdict.h"
 #include "core/io/plan_json.h"
 #include "tests/core/shipped.h"
 #include "tests/near.h"
@@ -64,4 +65,24 @@ TEST_CASE(
     const std::array three{JudgedPlan{&broken, &eb}, JudgedPlan{&full, &ef}, JudgedPlan{&a, &ea}};
     CHECK(choose_among(three).take == 2);
     CHECK(best_among(three) == 2);
+}
+
+TEST_CASE("a plan that its verdict says may not fit is not said to fit beside another") {
+    Plan a = test::presets().plan("llama-3-70b-3d"), b = a;
+    b.training.micro_batch = 2;
+    // The GPU has just what b takes, and a twentieth: b fits by the sum, and is above 92 %.
+    a.cluster.gpu.hbm_bytes = b.cluster.gpu.hbm_bytes = evaluate(b).memory.peak() / 0.95;
+    const Evaluation ea = evaluate(a), eb = evaluate(b);
+    REQUIRE(ea.step);
+    REQUIRE(eb.step);
+    REQUIRE(ea.memory.fit() == MemoryFit::yes);
+    REQUIRE(eb.memory.fit() == MemoryFit::tight);
+    const std::string said = choose_among(std::array{JudgedPlan{&a, &ea}, JudgedPlan{&b, &eb}}).sentence,
+                      turned = choose_among(std::array{JudgedPlan{&b, &eb}, JudgedPlan{&a, &ea}}).sentence;
+    CAPTURE(said);
+    CAPTURE(turned);
+    CHECK(said.find("oth fit") == std::string::npos);
+    CHECK(turned.find("oth fit") == std::string::npos);
+    CHECK(open_fit_words(ea.memory).empty());
+    CHECK(open_fit_words(eb.memory).find("GiB") != std::string::npos);
 }

@@ -277,6 +277,8 @@ TEST_CASE("each ruling has its sentence") {
     d.now = MemoryFit::tight;
     CHECK(headline_of(d, "", "6.81 GiB")
           == "Run it as it is, with buffers under 6.81 GiB: no one or two changes that fit gain 1 %.");
+    CHECK(headline_of(d, "", "")
+          == "Run it as it is, though it may not fit: no one or two changes that fit gain 1 %.");
     d = {.ruling = Ruling::hopeless, .now = MemoryFit::no};
     CHECK(headline_of(d, "", "") == "Do not run it: it does not fit, and no two changes make it fit.");
     d = {.ruling = Ruling::measure,
@@ -285,10 +287,18 @@ TEST_CASE("each ruling has its sentence") {
          .now = MemoryFit::yes,
          .gain = 0.0345,
          .range = 0.08};
+    d.proposal->fit = MemoryFit::yes;
     CHECK(headline_of(d, "tp 4", "") == "Run it with tp 4 if that measures faster: 3.45 % by the estimate.");
     CHECK(caution_of(d) == "A gain of 3.45 % is less than the estimate's own range of 8 %.");
     d.ruling = Ruling::change, d.gain = 0.12, d.proposal->fit = MemoryFit::yes;
     CHECK(headline_of(d, "tp 4", "") == "Run it with tp 4: 12 % faster, and it fits.");
+    // A fit that is open is said in the words of the verdict, with every ruling.
+    d.proposal->fit = MemoryFit::tight;
+    CHECK(headline_of(d, "tp 4", "") == "Run it with tp 4: 12 % faster, but it may not fit.");
+    d.ruling = Ruling::measure, d.gain = 0.0345;
+    CHECK(headline_of(d, "tp 4", "")
+          == "Run it with tp 4 if that measures faster: 3.45 % by the estimate, but it may not fit.");
+    d.ruling = Ruling::change, d.gain = 0.12, d.proposal->fit = MemoryFit::yes;
     CHECK(caution_of(d).empty());
     d.ground = Ground::fits, d.now = MemoryFit::no, d.gain = -0.05;
     CHECK(headline_of(d, "recompute full", "")

@@ -379,6 +379,38 @@ TEST_CASE("of more than two plans the first page has all in a table, with the pl
     }
 }
 
+TEST_CASE("the first page names the open risk of what it proposes, and the proposal is in its table") {
+    ReviewRequest request;
+    request.pages = {ReviewPage::summary};
+    request.first_page_only = true;
+    int open = 0, proposals = 0;
+    for (const char* name : {"llama-3-8b-fsdp", "llama-3-70b-3d", "mixtral-8x7b-ep", "zoom-1024", "hsdp-64"}) {
+        CAPTURE(std::string(name));
+        Plan plan = shipped().plan(name);
+        for (const double share : {1.0, 0.8}) {
+            plan.cluster.gpu.hbm_bytes *= share;
+            const std::optional<PlanDecision> decision = decide(plan, evaluate(plan));
+            REQUIRE(decision);
+            if (!decision->proposal) continue;
+            const Plan& then = decision->proposal->plan;
+            const std::string change = change_words(plan, decision->proposal->choice);
+            const std::vector<TextRun> runs = text_of({plan}, request);
+            const std::string text = flat(joined(runs));
+            const bool tight = evaluate(then).memory.fit() == MemoryFit::tight;
+            CHECK(has(text, "Does it fit with " + change + "?") == tight);
+            if (tight) CHECK_FALSE(has(text, change + ": it then fits"));
+            CHECK_FALSE(has(text, "fits by the sum"));
+            // Its row has its step beside it.
+            const std::string step = time_text(decision->proposal->step_s);
+            CHECK(std::ranges::any_of(runs, [&](const TextRun& r) { return r.text == step; }));
+            ++proposals;
+            open += tight ? 1 : 0;
+        }
+    }
+    CHECK(proposals > 0);
+    CHECK(open > 0);
+}
+
 TEST_CASE("the first page decides: what to do, by how much, and what else was tried") {
     ReviewRequest request;
     request.pages = {ReviewPage::summary};
