@@ -12,6 +12,7 @@
 #include "core/mesh/mesh.h"
 #include "core/mesh/places.h"
 #include "core/plan/names.h"
+#include "core/plan/software.h"
 #include "core/sharding/sharding.h"
 
 #include <algorithm>
@@ -42,8 +43,17 @@ Section mends_section(const Plan& plan, const Evaluation& e) {
     return s;
 }
 
+// Says of which software the figures are. A plan that names none is one of Megatron-LM, and its file does not tell
+// the two apart.
+std::string software_words(const Plan& plan) {
+    const bool usual = plan.training.software == Training{}.software;
+    return sentence("Defaults and memory are those of ", facts_of(plan.training.software).name,
+                    usual ? ", as of every plan that names no training.software." : " (training.software).");
+}
+
 Document document_of(const Plan& plan, const Evaluation& e, bool explained) {
     Document document{title_of(plan), {{"", {asked_line(plan, e.microbatches)}, {}}}};
+    document.sections.front().lines.push_back(software_words(plan));
     if (!plan.notes.empty()) document.sections.front().lines.push_back(plan.notes);
     document.sections.push_back(problems_section(e));
     if (Section mends = mends_section(plan, e); !mends.table.rows.empty())
@@ -104,6 +114,7 @@ Json json_of_report(const Plan& plan, const Evaluation& e) {
     Json out = Json::object();
     add_validity(out, e);
     out["plan"] = plan_to_json(plan);
+    out["software"] = name_of(plan.training.software);
     out["parameters"] = json_of_parameters(plan.model.name, e.parameters);
     out["groups"] = json_of_groups(plan, e, kinds_of(e));
     out["memory"] = json_of_memory(plan, e);

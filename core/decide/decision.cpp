@@ -2,6 +2,8 @@
 
 #include "core/base/text.h"
 #include "core/memory/memory.h"
+#include "core/plan/software.h"
+#include "core/rules/software_runs.h"
 #include "core/step/step.h"
 
 #include <algorithm>
@@ -93,13 +95,32 @@ std::optional<PlanDecision> decide(const Plan& plan, const Evaluation& evaluatio
     if (!evaluation.step) return std::nullopt;
     const NearLayouts near = layouts_to_propose(plan, evaluation, threads, cancel);
     if (cancel != nullptr && *cancel) return std::nullopt;
-    return decide(evaluation, near);
+    PlanDecision out = decide(evaluation, near);
+    out.software = facts_of(plan.training.software).name;
+    out.outside = outside_words(plan);
+    return out;
+}
+
+std::string outside_words(const Plan& plan) {
+    const Lacks lacks = lacks_of(plan, plan.training.software);
+    std::string out;
+    for (const Lack l : all_of<Lack>())
+        if (lacks.has(l)) out += (out.empty() ? "" : "; ") + words_of(l, plan, plan.training.software);
+    return out.empty() ? out
+                       : sentence(facts_of(plan.training.software).name, " does not run all of it: ", out, ".");
+}
+
+std::string scope_of(const PlanDecision& d) {
+    if (d.software.empty() || d.ruling == Ruling::hopeless) return {};
+    if (!d.outside.empty())
+        return d.outside + (d.proposal ? " What is proposed keeps that, and lacks nothing more." : "");
+    return "Weighed: one and two changes that " + d.software + " runs; a search weighs all.";
 }
 
 std::string headline_of(const PlanDecision& d, const std::string& change, const std::string& room) {
     const bool tight = d.now == MemoryFit::tight;
     if (d.ruling == Ruling::keep)
-        return "Run it as it is"
+        return "Run it as it is" + (d.outside.empty() ? std::string() : ", though not by " + d.software)
                + (!tight         ? std::string()
                   : room.empty() ? ", though it " + std::string(name_of(d.now))
                                  : ", with buffers under " + room)

@@ -31,6 +31,8 @@ struct PlanDecision {
     double gain = 0;         // share of the plan's step that the proposal saves; < 0: it is slower
     double freed_bytes = 0;  // of the fullest GPU
     double range = 0;        // a gain below this share is no more than the estimate may be off
+    std::string software{};  // "Megatron-LM": runs the layouts that were weighed; empty: it was not asked
+    std::string outside{};   // what that software does not run of the plan, as outside_words
     [[nodiscard]] bool gain_is_sure() const { return gain >= range; }
 };
 
@@ -57,6 +59,12 @@ struct PlanDecision {
 // Returns what the headline leaves out of the proposal: that its gain is less than the estimate's own range, or
 // that it leaves less memory free than a search does; empty where there is no such thing.
 [[nodiscard]] std::string caution_of(const PlanDecision& decision);
+// Returns "Megatron-LM does not run all of it: Megatron has no schedule dualpipe."; empty where the plan's
+// software runs all of the plan.
+[[nodiscard]] std::string outside_words(const Plan& plan);
+// Says what a decision weighed, for the places that have room: how far from the plan, of which software, and what
+// of the plan that software does not run.
+[[nodiscard]] std::string scope_of(const PlanDecision& decision);
 // Returns "leaves 2.1 % of the memory free, a search 5 %"; empty where `left`, a share, is as much.
 [[nodiscard]] std::string little_left_words(double left);
 // Returns "17.0 GiB less, and no slower", "9.80 % faster", "3.45 % faster by the estimate".

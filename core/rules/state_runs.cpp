@@ -1,5 +1,7 @@
 #include "core/rules/state_runs.h"
 
+#include "core/base/text.h"
+#include "core/plan/names.h"
 #include "core/plan/software.h"
 
 namespace pentamesh {
@@ -27,6 +29,25 @@ bool keeps_moments(const Plan& plan, Software software, int zero, Dtype type) {
     if (!is_known(type) || !updates_a_copy(t) || t.optimizer != Optimizer::adamw) return false;
     if (software == Software::fsdp) return true;
     return is_megatron(software) && (type == Dtype::fp32 || zero == 1);
+}
+
+std::string state_lack(const Plan& plan, Software software) {
+    if (!is_megatron(software)) return {};
+    const Training& t = plan.training;
+    const bool small = t.compute == Dtype::fp8 || t.compute == Dtype::fp4,
+               half = t.compute == Dtype::fp16 || (small && t.parameters == Dtype::fp16),
+               full = t.compute == Dtype::fp32 || t.compute == Dtype::tf32,
+               fp8_kept = t.parameters == Dtype::fp8 && t.compute == Dtype::fp8 && plan.layout.zero > 0;
+    const Dtype base = half ? Dtype::fp16 : full ? Dtype::fp32 : Dtype::bf16;
+    if (t.parameters != base && !fp8_kept)
+        return sentence("Megatron keeps weights in ", base, " where it computes in ", t.compute);
+    if (t.gradients != Dtype::fp32 && t.gradients != base)
+        return sentence("Megatron has no gradients in ", t.gradients, " with ", base, " weights");
+    if (t.optimizer_state != Dtype::fp32 && plan.layout.zero == 0)
+        return "Megatron keeps moments in fp32 without the distributed optimizer";
+    if (t.master_weights != MasterWeights::fp32 && bytes_of(t.parameters) < bytes_of(Dtype::fp32))
+        return sentence("Megatron has no master_weights ", t.master_weights);
+    return {};
 }
 
 }  // namespace pentamesh

@@ -4,6 +4,7 @@
 #include "core/decide/decision.h"
 #include "core/explain/verdict.h"
 #include "core/plan/edits.h"
+#include "core/rules/software_runs.h"
 
 #include "tests/core/plans.h"
 #include "tests/core/shipped.h"
@@ -303,4 +304,39 @@ TEST_CASE("each ruling has its sentence") {
     d.ground = Ground::fits, d.now = MemoryFit::no, d.gain = -0.05;
     CHECK(headline_of(d, "recompute full", "")
           == "Do not run it as it is. Run it with recompute full: it then fits, and is 5 % slower.");
+}
+
+TEST_CASE("a decision says of which software its layouts are, and what that does not run of the plan") {
+    // ZeRO-2 with a pipeline: Megatron-LM has no such thing; of DualPipe neither.
+    for (const char* name : {"llama-3.1-405b-16k", "deepseek-v3-2048"}) {
+        CAPTURE(std::string(name));
+        const Plan plan = test::presets().plan(name);
+        REQUIRE(plan.training.software == Software::megatron);
+        REQUIRE(lacks_of(plan, Software::megatron).any());
+        const Evaluation e = evaluate(plan);
+        const auto d = decide(plan, e);
+        REQUIRE(d);
+        CHECK(d->outside.find("Megatron-LM does not run all of it: ") == 0);
+        CHECK(scope_of(*d).find(d->outside) == 0);
+        if (d->ruling == Ruling::keep)
+            CHECK(headline_of(*d, "", "").find("Run it as it is, though not by Megatron-LM") == 0);
+        // The search has only what Megatron-LM runs, and says that the plan is none of that.
+        SearchReport report;
+        std::optional<SpaceError> error;
+        SpaceRequest few;
+        few.hold = {"order", "schedule=1f1b", "recompute", "virtual_stages=1", "zero=1", "tp", "cp", "ep"};
+        report = search(plan, search_space(plan, few, error), {.threads = 1});
+        REQUIRE_FALSE(error);
+        find_ties(plan, {}, report);
+        const SearchStanding stands = standing_of(e, report);
+        CAPTURE(stands.sentence);
+        if (stands.standing != PlanStanding::unknown && stands.standing != PlanStanding::fits)
+            CHECK(stands.sentence.find("The fastest that Megatron-LM runs ") == 0);
+    }
+    const Plan whole = test::presets().plan("llama-3-70b-3d");
+    REQUIRE_FALSE(lacks_of(whole, whole.training.software).any());
+    const auto d = decide(whole, evaluate(whole));
+    REQUIRE(d);
+    CHECK(d->outside.empty());
+    CHECK(scope_of(*d) == "Weighed: one and two changes that Megatron-LM runs; a search weighs all.");
 }

@@ -214,7 +214,8 @@ std::string reason_of(const ReviewContent& content, const SearchResult* proposed
                                                                              : comparison_verdict(content));
     std::string out = said + verdict_of(of.evaluation).reason;
     if (content.decision)
-        if (const std::string caution = caution_of(*content.decision); !caution.empty()) out += " " + caution;
+        for (const std::string& more : {caution_of(*content.decision), scope_of(*content.decision)})
+            if (!more.empty()) out += " " + more;
     return out;
 }
 

@@ -244,8 +244,8 @@ void Decider::look_for_better() {
         if (decision->ground == Ground::leaner)
             better_.back().gain =
                 gained_words(*decision) + (near->fit == MemoryFit::yes ? "" : "; it may not fit");
-        if (const std::string caution = caution_of(*decision); !caution.empty())
-            better_.back().reason += " " + caution;
+        for (const std::string& more : {caution_of(*decision), decision->outside})
+            if (!more.empty()) better_.back().reason += " " + more;
     }
     if (best != nullptr && much(best->step_s) && !enough) {
         const SearchResult* listed = result_of(*found, *best);
