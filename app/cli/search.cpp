@@ -257,6 +257,19 @@ std::string_view order_words(Second then) {
     return "fewest changes of the plan first";
 }
 
+// Says what the plan that was searched takes itself.
+std::string base_words(const Plan& plan, const SearchReport& r) {
+    if (r.base.step_s <= 0) return "The plan itself is impossible: " + first_error(evaluate(plan).problems);
+    const std::string outside = outside_words(plan);
+    return sentence("The plan itself: ", time_text(r.base.step_s), ", ",
+                    whole_text(std::round(r.base.tokens_per_s)), " tokens/s, ",
+                    memory_text(r.base.memory_bytes), ", ", name_of(r.base.fit),
+                    r.base.fit == MemoryFit::yes
+                        ? "."
+                        : sentence(": a GPU has ", memory_text(plan.cluster.gpu.hbm_bytes), "."),
+                    outside.empty() ? outside : " " + outside);
+}
+
 // `within`: the layouts are those of the Pareto line that take so much more time at most.
 Document search_document(const Plan& plan, const SearchReport& r, Second then, double seconds,
                          std::optional<double> within, bool made_up) {
@@ -267,7 +280,8 @@ Document search_document(const Plan& plan, const SearchReport& r, Second then, d
                             : "Layouts, least memory first",
                   {},
                   results_table(r)};
-    if (const std::string verdict = standing_of(evaluate(plan), r).sentence; !verdict.empty() && !within && !made_up)
+    if (const std::string verdict = standing_of(evaluate(plan), r).sentence;
+        !verdict.empty() && !within && !made_up)
         found.lines.push_back(verdict);
     if (const std::string ties = tie_words(r); !ties.empty() && !within) {
         if (then != Second::step)
@@ -282,20 +296,7 @@ Document search_document(const Plan& plan, const SearchReport& r, Second then, d
     if (c.left_out > 0)
         found.lines.push_back(sentence("For ", facts_of(*r.space.software).name, ": ", c.left_out,
                                        " layouts that it does not run are left out (--for any has them)."));
-    const std::string lacking = outside_words(plan);
-    if (made_up) {
-        // Its layout is no answer to anything.
-    } else if (r.base.step_s > 0) {
-        found.lines.push_back(sentence(
-            "The plan itself: ", time_text(r.base.step_s), ", ", whole_text(std::round(r.base.tokens_per_s)),
-            " tokens/s, ", memory_text(r.base.memory_bytes), ", ", name_of(r.base.fit),
-            r.base.fit == MemoryFit::yes
-                ? "."
-                : sentence(": a GPU has ", memory_text(plan.cluster.gpu.hbm_bytes), "."),
-            lacking.empty() ? lacking : " " + lacking));
-    } else {
-        found.lines.push_back("The plan itself is impossible: " + first_error(evaluate(plan).problems));
-    }
+    if (!made_up) found.lines.push_back(base_words(plan, r));
     if (!r.results.empty() && !made_up)
         if (std::string hsdp = hsdp_words(plan, r.results.front().plan); !hsdp.empty())
             found.lines.push_back("The first is " + std::move(hsdp));

@@ -33,7 +33,7 @@ bool frees_much(const PlanDecision& d, const Evaluation& e) {
     return d.freed_bytes >= kMuchMemory * e.memory.hbm;
 }
 
-constexpr double kNoSlower = 0.0005;  // a share: less than is written of one
+constexpr double kNoSlower = 0.0005;  // of the step: less than is written of it
 
 std::string speed_words(double gain) {
     return std::abs(gain) < kNoSlower ? "as fast"
@@ -101,6 +101,17 @@ std::optional<PlanDecision> decide(const Plan& plan, const Evaluation& evaluatio
     return out;
 }
 
+PlanDecision with_search(PlanDecision decision, const Evaluation& e, const SearchReport& report) {
+    const auto fastest = std::ranges::min_element(report.results, {}, &SearchResult::step_s);
+    const bool is_sure = decision.ruling == Ruling::change && decision.ground == Ground::faster;
+    if (fastest == report.results.end() || report.goal == Goal::memory || is_sure || !fits(decision.now))
+        return decision;
+    PlanDecision far = proposed(decision, e, *fastest, Ruling::change, Ground::faster);
+    if (!far.gain_is_sure()) return decision;
+    far.searched = true;
+    return far;
+}
+
 std::string outside_words(const Plan& plan) {
     const Lacks lacks = lacks_of(plan, plan.training.software);
     std::string out;
@@ -114,7 +125,8 @@ std::string scope_of(const PlanDecision& d) {
     if (d.software.empty() || d.ruling == Ruling::hopeless) return {};
     if (!d.outside.empty())
         return d.outside + (d.proposal ? " What is proposed keeps that, and lacks nothing more." : "");
-    return "Weighed: one and two changes that " + d.software + " runs; a search weighs all.";
+    return d.searched ? "Weighed: all that " + d.software + " runs of what was searched."
+                      : "Weighed: one and two changes that " + d.software + " runs; a search weighs all.";
 }
 
 std::string headline_of(const PlanDecision& d, const std::string& change, const std::string& room) {
@@ -142,8 +154,8 @@ std::string headline_of(const PlanDecision& d, const std::string& change, const 
 }
 
 std::string little_left_words(double left) {
-    // A share that is written as the headroom is no less.
-    if (left >= kHeadroom - kNoSlower) return {};
+    constexpr double kRounding = 1e-9;
+    if (left >= kHeadroom - kRounding) return {};
     return "leaves " + percent_text(left) + " of the memory free, a search " + percent_text(kHeadroom);
 }
 

@@ -32,6 +32,7 @@ struct PlanDecision {
     double freed_bytes = 0;  // of the fullest GPU
     double range = 0;        // a gain below this share is no more than the estimate may be off
     std::string software{};  // "Megatron-LM": runs the layouts that were weighed; empty: it was not asked
+    bool searched = false;   // the proposal is a search's, and more than two changes away
     std::string outside{};   // what that software does not run of the plan, as outside_words
     [[nodiscard]] bool gain_is_sure() const { return gain >= range; }
 };
@@ -59,6 +60,10 @@ struct PlanDecision {
 // Returns what the headline leaves out of the proposal: that its gain is less than the estimate's own range, or
 // that it leaves less memory free than a search does; empty where there is no such thing.
 [[nodiscard]] std::string caution_of(const PlanDecision& decision);
+// Returns the decision where a search of the plan was run: if that knows a layout which is faster beyond doubt, and
+// two changes give none, it is the proposal. Precondition: decision, evaluation and report are of one plan.
+[[nodiscard]] PlanDecision with_search(PlanDecision decision, const Evaluation& evaluation,
+                                       const SearchReport& report);
 // Returns "Megatron-LM does not run all of it: Megatron has no schedule dualpipe."; empty where the plan's
 // software runs all of the plan.
 [[nodiscard]] std::string outside_words(const Plan& plan);

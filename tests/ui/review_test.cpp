@@ -430,7 +430,8 @@ TEST_CASE("the first page decides: what to do, by how much, and what else was tr
     REQUIRE(decision);
     REQUIRE(decision->ground == Ground::fits);
     const std::string change = change_words(full, decision->proposal->choice);
-    CHECK(has(flat(text), "Do not run it as it is. Run it with " + change + ": it then fits"));
+    CHECK(has(flat(text), "Do not run it as it is. Run it with " + change + ": it then "
+                             + std::string(name_of(decision->proposal->fit))));
     CHECK(has(text, "published run: 43.5 %"));
     CHECK(has(flat(text), "A published run has this plan: how does it fit?"));
     CHECK(has(text, "then " + time_text(decision->proposal->step_s, Zeros::kept)));

@@ -225,7 +225,13 @@ void Decider::look_for_better() {
     };
     const bool holds = found != nullptr && !found->front.empty() && still_holds(*found, open);
     const FoundLayout* best = holds ? &found->front.back() : nullptr;
-    const PlanDecision* decision = decision_.is_of(revision) && *decision_ ? &**decision_ : nullptr;
+    std::optional<PlanDecision> joined;  // it knows of the search, where one was run
+    if (decision_.is_of(revision) && *decision_) {
+        joined = **decision_;
+        if (holds && found->report) joined = with_search(std::move(*joined), e, *found->report);
+        if (joined->searched) joined->proposal->plan = with_choice(*found, open, joined->proposal->choice);
+    }
+    const PlanDecision* decision = joined ? &*joined : nullptr;
     const SearchResult* near = decision != nullptr && decision->proposal ? &*decision->proposal : nullptr;
     const auto much = [&](double step_s) { return !fits || step_s < kMuch * now_s; };
     const bool enough = near != nullptr && best != nullptr && near->step_s <= kAsGood * best->step_s;
