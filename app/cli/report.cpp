@@ -43,8 +43,8 @@ Section mends_section(const Plan& plan, const Evaluation& e) {
     return s;
 }
 
-// Says of which software the figures are. A plan that names none is one of Megatron-LM, and its file does not tell
-// the two apart.
+// Says of which software the figures are. A plan that names none is one of Megatron-LM, and its file does not
+// tell the two apart.
 std::string software_words(const Plan& plan) {
     const bool usual = plan.training.software == Training{}.software;
     return sentence("Defaults and memory are those of ", facts_of(plan.training.software).name,

@@ -261,13 +261,12 @@ std::string_view order_words(Second then) {
 std::string base_words(const Plan& plan, const SearchReport& r) {
     if (r.base.step_s <= 0) return "The plan itself is impossible: " + first_error(evaluate(plan).problems);
     const std::string outside = outside_words(plan);
-    return sentence("The plan itself: ", time_text(r.base.step_s), ", ",
-                    whole_text(std::round(r.base.tokens_per_s)), " tokens/s, ",
-                    memory_text(r.base.memory_bytes), ", ", name_of(r.base.fit),
-                    r.base.fit == MemoryFit::yes
-                        ? "."
-                        : sentence(": a GPU has ", memory_text(plan.cluster.gpu.hbm_bytes), "."),
-                    outside.empty() ? outside : " " + outside);
+    return sentence(
+        "The plan itself: ", time_text(r.base.step_s), ", ", whole_text(std::round(r.base.tokens_per_s)),
+        " tokens/s, ", memory_text(r.base.memory_bytes), ", ", name_of(r.base.fit),
+        r.base.fit == MemoryFit::yes ? "."
+                                     : sentence(": a GPU has ", memory_text(plan.cluster.gpu.hbm_bytes), "."),
+        outside.empty() ? outside : " " + outside);
 }
 
 // `within`: the layouts are those of the Pareto line that take so much more time at most.

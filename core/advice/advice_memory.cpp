@@ -158,8 +158,8 @@ void consider_all_out(Fastest& fastest) {
                     true);
 }
 
-// Names the fastest change of one choice that makes it fit; else of two; else of as many as needed. Where none
-// leaves kHeadroom free, one may leave less.
+// Names the fastest change of one choice that makes it fit; else of two; else of as many as needed. Where
+// none leaves kHeadroom free, one may leave less.
 void say_what_fits(Advice& a, Advised& p) {
     Fastest fastest(a);
     for (const double most : {a.allowed_bytes, a.now.memory.hbm}) {

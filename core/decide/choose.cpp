@@ -36,15 +36,16 @@ double faster_by(const Evaluation& e, const Evaluation& than) {
 }
 
 // Says how a plan stands to the one that is its base, whose step is the base of every share: "saves 0.72 s a
-// step, 9.8 %", "takes 0.72 s more a step, 10.9 %"; of plans with other work "trains 9.8 % more tokens a second
-// and GPU".
+// step, 9.8 %", "takes 0.72 s more a step, 10.9 %"; of plans with other work "trains 9.8 % more tokens a
+// second and GPU".
 std::string against(const Evaluation& e, const Evaluation& base) {
     constexpr double kTimes = 2;  // from here on a gain is said as a factor
     if (same_work(e, base)) {
         const double saved = base.step->time_s - e.step->time_s;
         const std::string time = time_text(std::abs(saved), Zeros::kept),
                           share = share_text(std::abs(saved) / base.step->time_s);
-        return saved >= 0 ? "saves " + time + " a step, " + share : "takes " + time + " more a step, " + share;
+        return saved >= 0 ? "saves " + time + " a step, " + share
+                          : "takes " + time + " more a step, " + share;
     }
     const bool per_gpu = e.mesh.world != base.mesh.world;
     const double ratio = compared_rate(e, per_gpu) / compared_rate(base, per_gpu);
@@ -68,8 +69,8 @@ std::string spare_text(const Evaluation& e) {
     return memory_text(e.memory.hbm - e.memory.peak()) + " to spare";
 }
 
-// Returns "fits with 6.2 GiB to spare"; of a plan whose fit is open "may not fit, with 6.2 GiB to spare by the
-// sum".
+// Returns "fits with 6.2 GiB to spare"; of a plan whose fit is open "may not fit, with 6.2 GiB to spare by
+// the sum".
 std::string fit_words(const Evaluation& e) {
     const MemoryFit fit = judged_fit(e);
     return std::string(name_of(fit))
@@ -102,8 +103,8 @@ std::string both_fit_words(const Evaluation& fast, const Evaluation& slow, std::
     return plan_letter(open ? index : 1 - index) + " may not fit.";
 }
 
-// Returns "Take B if it measures faster: 9.80 % by the estimate. Both fit.", "Take A. B takes 0.72 s more a step,
-// 10.9 %. Both fit." Shares are of A's step, whichever is the faster one.
+// Returns "Take B if it measures faster: 9.80 % by the estimate. Both fit.", "Take A. B takes 0.72 s more a
+// step, 10.9 %. Both fit." Shares are of A's step, whichever is the faster one.
 std::string faster_words(const Evaluation& fast, const Evaluation& slow, std::size_t index, bool sure) {
     const bool is_a = index == 0;
     const Evaluation &a = is_a ? fast : slow, &b = is_a ? slow : fast;
@@ -124,12 +125,12 @@ PlanChoice choose_the_one_that_fits(std::span<const JudgedPlan> plans, std::size
     const Evaluation &e = *plans[take].evaluation, &than = *plans[other].evaluation;
     // B is said against A, whichever is taken.
     const std::string b = take == 0 ? "B " + against(than, e) : (faster ? "" : "it ") + against(e, than),
-                      speed = near                   ? ""
+                      speed = near     ? ""
                               : faster ? ", and " + b
                                        : ", though " + b;
     return {take, true,
-            not_fitting_words(other, judged_fit(than)) + "Take " + plan_letter(take) + ": it "
-                + fit_words(e) + speed + ".",
+            not_fitting_words(other, judged_fit(than)) + "Take " + plan_letter(take) + ": it " + fit_words(e)
+                + speed + ".",
             ""};
 }
 
@@ -160,8 +161,7 @@ PlanChoice choose_of_two(std::span<const JudgedPlan> plans) {
         out = {lean, true,
                "Take " + plan_letter(*lean) + ": it holds "
                    + memory_text(e[1 - *lean]->memory.peak() - e[*lean]->memory.peak())
-                   + " less, and is no slower."
-                   + (may_not_fit(fit[*lean]) ? " It may not fit." : ""),
+                   + " less, and is no slower." + (may_not_fit(fit[*lean]) ? " It may not fit." : ""),
                ""};
     } else if (near) {
         out.sentence = both_fit_words(faster, slower, fast) + " They are as fast to within 1 %.";
@@ -184,16 +184,15 @@ PlanChoice choose_of_many(std::span<const JudgedPlan> plans) {
     const Evaluation &a = *plans[0].evaluation, &b = *plans[*best].evaluation;
     if (*best == 0) return {best, true, "Take A: of the plans that fit none is more than 1 % faster.", ""};
     const std::string take = "Take " + plan_letter(*best);
-    if (!a.step)
-        return {best, true, "A cannot be built. " + take + ": it " + fit_words(b) + ".", ""};
+    if (!a.step) return {best, true, "A cannot be built. " + take + ": it " + fit_words(b) + ".", ""};
     if (!fits(judged_fit(a)))
-        return {best, true,
-                not_fitting_words(0, judged_fit(a)) + take + ": it " + fit_words(b) + ".", ""};
+        return {best, true, not_fitting_words(0, judged_fit(a)) + take + ": it " + fit_words(b) + ".", ""};
     const double gain = faster_by(b, a);
     const bool sure = is_sure_gain(gain, *a.step, *b.step);
     return {best, sure,
-            sure ? take + ": it " + against(b, a) + " than A, and " + std::string(name_of(judged_fit(b))) + "."
-                 : take + " if it measures faster: by the estimate it " + against(b, a) + " than A.",
+            sure
+                ? take + ": it " + against(b, a) + " than A, and " + std::string(name_of(judged_fit(b))) + "."
+                : take + " if it measures faster: by the estimate it " + against(b, a) + " than A.",
             tie_caution(gain, *a.step, *b.step)};
 }
 
@@ -207,7 +206,8 @@ std::string tie_caution(double change, const Step& a, const Step& b) {
     // Whether it is a tie is the same from both sides: it goes by the share of the slower one's step.
     const double gain = change >= 0 ? change : -change / (1 - change), range = std::max(a.error, b.error);
     if (gain < kWorthIt || is_sure_gain(gain, a, b)) return {};
-    const std::string share = percent_text(std::abs(change)), own = "the estimate's own range of " + percent_text(range);
+    const std::string share = percent_text(std::abs(change)),
+                      own = "the estimate's own range of " + percent_text(range);
     if (change > 0) return "A gain of " + share + " is less than " + own + ".";
     if (-change < range) return "A difference of " + share + " is less than " + own + ".";
     return "That may turn within " + own + ".";
@@ -252,8 +252,10 @@ SearchStanding standing_of(const Evaluation& plan, const SearchReport& report) {
     const bool outside = report.space.software && report.base.lacks.any();
     const std::string runs = outside ? std::string(facts_of(*report.space.software).name) : std::string(),
                       who = "The fastest" + (outside ? " that " + runs + " runs" : std::string()),
-                      itself = outside ? "the plan, which " + runs + " does not run" : std::string("the plan"),
-                      than = percent_text(std::abs(out.gain)) + (faster ? " faster" : " slower") + " than " + itself,
+                      itself =
+                          outside ? "the plan, which " + runs + " does not run" : std::string("the plan"),
+                      than = percent_text(std::abs(out.gain)) + (faster ? " faster" : " slower") + " than "
+                             + itself,
                       far = faster && fastest->changes > 2
                                 ? " It changes " + count_text(fastest->changes, "field") + " of the plan."
                                 : std::string();

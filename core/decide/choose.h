@@ -18,8 +18,8 @@ namespace pentamesh {
 [[nodiscard]] std::string plan_letter(std::size_t index);
 
 // Returns "A gain of 4.78 % is less than the estimate's own range of 11.1 %."; empty where it is not, and for
-// a gain that is not worth a word. `change` is the share of A's step that B saves, < 0 where B is slower: of plans
-// that are compared every share is of A's step.
+// a gain that is not worth a word. `change` is the share of A's step that B saves, < 0 where B is slower: of
+// plans that are compared every share is of A's step.
 [[nodiscard]] std::string tie_caution(double change, const Step& a, const Step& b);
 
 struct JudgedPlan {

@@ -117,8 +117,9 @@ std::string outside_words(const Plan& plan) {
     std::string out;
     for (const Lack l : all_of<Lack>())
         if (lacks.has(l)) out += (out.empty() ? "" : "; ") + words_of(l, plan, plan.training.software);
-    return out.empty() ? out
-                       : sentence(facts_of(plan.training.software).name, " does not run all of it: ", out, ".");
+    return out.empty()
+               ? out
+               : sentence(facts_of(plan.training.software).name, " does not run all of it: ", out, ".");
 }
 
 std::string scope_of(const PlanDecision& d) {
@@ -148,8 +149,8 @@ std::string headline_of(const PlanDecision& d, const std::string& change, const 
                                                   : "Do not rely on small buffers. ")
                + run + ": it then " + then + ", and is " + speed_words(d.gain) + ".";
     if (d.ruling == Ruling::measure)
-        return run + " if that measures faster: " + percent_text(d.gain) + " by the estimate" + (open ? fit : "")
-               + ".";
+        return run + " if that measures faster: " + percent_text(d.gain) + " by the estimate"
+               + (open ? fit : "") + ".";
     return run + ": " + gained_words(d) + (d.ground == Ground::faster || open ? fit : "") + ".";
 }
 

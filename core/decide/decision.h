@@ -44,8 +44,9 @@ struct PlanDecision {
 // one that does, and one whose buffers may not fit for one that holds much less and is no slower. `near` is
 // layouts_to_propose. Precondition: the evaluation is the plan's, with a step.
 [[nodiscard]] PlanDecision decide(const Evaluation& evaluation, const NearLayouts& near);
-// Returns the layouts that it decides by: those that leave kept_free() of the memory free; for a plan that does
-// not fit, where there is none, those that leave less. Precondition: the evaluation is the plan's, with a step.
+// Returns the layouts that it decides by: those that leave kept_free() of the memory free; for a plan that
+// does not fit, where there is none, those that leave less. Precondition: the evaluation is the plan's, with
+// a step.
 [[nodiscard]] NearLayouts layouts_to_propose(const Plan& plan, const Evaluation& evaluation, int threads = 0,
                                              const std::atomic<bool>* cancel = nullptr);
 // Does both. nullopt: the plan has no step, or it was cancelled.
@@ -57,18 +58,19 @@ struct PlanDecision {
 // its verdict: it fits, or may not fit.
 [[nodiscard]] std::string headline_of(const PlanDecision& decision, const std::string& change,
                                       const std::string& room);
-// Returns what the headline leaves out of the proposal: that its gain is less than the estimate's own range, or
-// that it leaves less memory free than a search does; empty where there is no such thing.
+// Returns what the headline leaves out of the proposal: that its gain is less than the estimate's own range,
+// or that it leaves less memory free than a search does; empty where there is no such thing.
 [[nodiscard]] std::string caution_of(const PlanDecision& decision);
-// Returns the decision where a search of the plan was run: if that knows a layout which is faster beyond doubt, and
-// two changes give none, it is the proposal. Precondition: decision, evaluation and report are of one plan.
+// Returns the decision where a search of the plan was run: if that knows a layout which is faster beyond
+// doubt, and two changes give none, it is the proposal. Precondition: decision, evaluation and report are of
+// one plan.
 [[nodiscard]] PlanDecision with_search(PlanDecision decision, const Evaluation& evaluation,
                                        const SearchReport& report);
 // Returns "Megatron-LM does not run all of it: Megatron has no schedule dualpipe."; empty where the plan's
 // software runs all of the plan.
 [[nodiscard]] std::string outside_words(const Plan& plan);
-// Says what a decision weighed, for the places that have room: how far from the plan, of which software, and what
-// of the plan that software does not run.
+// Says what a decision weighed, for the places that have room: how far from the plan, of which software, and
+// what of the plan that software does not run.
 [[nodiscard]] std::string scope_of(const PlanDecision& decision);
 // Returns "leaves 2.1 % of the memory free, a search 5 %"; empty where `left`, a share, is as much.
 [[nodiscard]] std::string little_left_words(double left);

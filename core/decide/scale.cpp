@@ -484,7 +484,8 @@ class Nudger {
             n.refused = sentence(words_of(*lack, n.plan, n.plan.training.software), ".");
             return n;
         }
-        // A type that another one follows from is not judged: a run that computes in fp16 keeps its weights so.
+        // A type that another one follows from is not judged: a run that computes in fp16 keeps its weights
+        // so.
         if (n.plan.training.compute == plan_.training.compute) {
             const std::string lack = state_lack(n.plan, n.plan.training.software);
             if (!lack.empty() && lack != state_lack(plan_, n.plan.training.software)) {

@@ -206,8 +206,8 @@ struct NearLayouts {
 
 // A gain of less is no reason to change a plan: a hundredth of its step.
 inline constexpr double kWorthIt = 0.01;
-// Holds what one edit each of a plan gives, fastest first: what fits and leaves kept_free() of the memory free,
-// as all that is proposed; and what does not and would be worth it.
+// Holds what one edit each of a plan gives, fastest first: what fits and leaves kept_free() of the memory
+// free, as all that is proposed; and what does not and would be worth it.
 struct TriedEdits {
     std::vector<SearchResult> fit, unfit;
 };

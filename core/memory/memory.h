@@ -69,8 +69,8 @@ inline constexpr std::array<std::string_view, 4> kNames<MemoryFit>{"fits", "may 
 // 25 of 454 (docs/memory.md).
 inline constexpr double kTightShare = 0.92;
 // A layout that is proposed leaves this share of each GPU's memory free, at the middle of the buffers' range:
-// a search keeps it, and so do the decision on a plan, advice, mends and what was tried. What makes a plan fit
-// may leave less where nothing else does, and says so.
+// a search keeps it, and so do the decision on a plan, advice, mends and what was tried. What makes a plan
+// fit may leave less where nothing else does, and says so.
 inline constexpr double kHeadroom = 0.05;
 
 struct Memory {

@@ -209,7 +209,8 @@ TEST_CASE("each row of the sensitivity is the evaluation of the plan that it nam
             CAPTURE((*n)->value);
             const Evaluation e = evaluate((*n)->plan);
             const Training& t = (*n)->plan.training;
-            const bool types = t.compute != plan.training.compute || state_lack((*n)->plan, t.software).empty();
+            const bool types =
+                t.compute != plan.training.compute || state_lack((*n)->plan, t.software).empty();
             CHECK((e.step && types && !lack_that_came(plan, (*n)->plan)) == (*n)->valid());
             CHECK(!((*n)->plan == plan));
             if (!(*n)->valid()) continue;

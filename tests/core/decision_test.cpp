@@ -40,7 +40,8 @@ void check_pair(const Plan& plan, const Evaluation& e, const PlanDecision& d, co
     CHECK(flipped.caution.empty() == choice.caution.empty());
 }
 
-// Where a search was run, the decision knows of it: what the search calls faster beyond doubt is proposed as such.
+// Where a search was run, the decision knows of it: what the search calls faster beyond doubt is proposed as
+// such.
 void check_with_search(const Evaluation& e, const PlanDecision& d, const SearchReport& report) {
     const PlanDecision with = with_search(d, e, report);
     const SearchStanding stands = standing_of(e, report);
@@ -120,8 +121,7 @@ void check_decision(const Plan& plan, const Evaluation& e) {
     CHECK(d.freed_bytes == near(e.memory.peak() - then.memory.peak(), 1e-9));
     CHECK(fits(fit_of(then.memory).value_or(MemoryFit::no)));
     // It leaves what a search leaves, or the plan itself; what only makes the plan fit may leave less.
-    const double left = 1 - then.memory.peak() / then.memory.hbm,
-                 own = 1 - e.memory.peak() / e.memory.hbm;
+    const double left = 1 - then.memory.peak() / then.memory.hbm, own = 1 - e.memory.peak() / e.memory.hbm;
     if (fits(fit))
         CHECK(left >= std::min(SearchOptions{}.headroom, own) - 1e-9);
     else if (left < 0.05 - 1e-9)

@@ -37,8 +37,8 @@ const MemoryMend* mend_of_kind(const std::vector<MemoryMend>& all, MendKind kind
     return at == all.end() ? nullptr : &*at;
 }
 
-// Returns the shortest step of the plan with any of these changes that leaves 8 % of the memory free, else 5 %,
-// else that fits.
+// Returns the shortest step of the plan with any of these changes that leaves 8 % of the memory free, else 5
+// %, else that fits.
 template <typename T, typename Change>
 double least_step(const Plan& plan, const std::vector<T>& values, Change&& change) {
     double least = std::numeric_limits<double>::infinity(), less = least, tight = least;

@@ -103,7 +103,8 @@ TEST_CASE(
     request.pages = {ReviewPage::summary, ReviewPage::communication};
     const std::vector<TextRun> runs = text_of(plans, request);
     const std::string text = joined(runs);
-    const std::vector<SearchResult> tried = best_of_each_edit(plans[0], {.headroom = kept_free(evaluate(plans[0]).memory)});
+    const std::vector<SearchResult> tried =
+        best_of_each_edit(plans[0], {.headroom = kept_free(evaluate(plans[0]).memory)});
     CHECK(tried.size() > 5);  // more than the first page has room for
     for (const SearchResult& r : tried) {
         CAPTURE(change_words(plans[0], r.choice));
@@ -384,7 +385,8 @@ TEST_CASE("the first page names the open risk of what it proposes, and the propo
     request.pages = {ReviewPage::summary};
     request.first_page_only = true;
     int open = 0, proposals = 0;
-    for (const char* name : {"llama-3-8b-fsdp", "llama-3-70b-3d", "mixtral-8x7b-ep", "zoom-1024", "hsdp-64"}) {
+    for (const char* name :
+         {"llama-3-8b-fsdp", "llama-3-70b-3d", "mixtral-8x7b-ep", "zoom-1024", "hsdp-64"}) {
         CAPTURE(std::string(name));
         Plan plan = shipped().plan(name);
         for (const double share : {1.0, 0.8}) {
@@ -401,7 +403,7 @@ TEST_CASE("the first page names the open risk of what it proposes, and the propo
             if (tight) CHECK_FALSE(has(text, change + ": it then fits"));
             CHECK_FALSE(has(text, "fits by the sum"));
             // Its row has its step beside it.
-            const std::string step = time_text(decision->proposal->step_s);
+            const std::string step = time_text(decision->proposal->step_s, Zeros::kept);
             CHECK(std::ranges::any_of(runs, [&](const TextRun& r) { return r.text == step; }));
             ++proposals;
             open += tight ? 1 : 0;
@@ -431,7 +433,7 @@ TEST_CASE("the first page decides: what to do, by how much, and what else was tr
     REQUIRE(decision->ground == Ground::fits);
     const std::string change = change_words(full, decision->proposal->choice);
     CHECK(has(flat(text), "Do not run it as it is. Run it with " + change + ": it then "
-                             + std::string(name_of(decision->proposal->fit))));
+                              + std::string(name_of(decision->proposal->fit))));
     CHECK(has(text, "published run: 43.5 %"));
     CHECK(has(flat(text), "A published run has this plan: how does it fit?"));
     CHECK(has(text, "then " + time_text(decision->proposal->step_s, Zeros::kept)));
@@ -451,7 +453,8 @@ TEST_CASE("the first page decides: what to do, by how much, and what else was tr
     const Plan good = shipped().plan("llama-3.1-405b-16k");
     CHECK(has(flat(joined(text_of({good}, request))), "no one or two changes that fit gain 1 %."));
     const double own = evaluate(good).step->time_s;
-    for (const SearchResult& r : best_of_each_edit(good, {.headroom = kept_free(evaluate(good).memory)})) CHECK(r.step_s > 0.99 * own);
+    for (const SearchResult& r : best_of_each_edit(good, {.headroom = kept_free(evaluate(good).memory)}))
+        CHECK(r.step_s > 0.99 * own);
     // A gain below the estimate's own range is said with a condition.
     const Plan near = shipped().plan("zoom-1024");
     const std::optional<PlanDecision> maybe = decide(near, evaluate(near));

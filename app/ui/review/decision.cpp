@@ -241,7 +241,8 @@ std::vector<std::string> open_questions(const ReviewContent& content, std::size_
         out.push_back("Does " + (content.plans.size() > 1 ? "it" : content.detail_name()) + " fit? " + why);
     if (const SearchResult* proposed = proposal_of(content); proposed != nullptr)
         if (const std::string why = open_fit_words(evaluate(proposed->plan).memory); !why.empty())
-            out.push_back("Does it fit with " + change_words(content.plans[0], proposed->choice) + "? " + why);
+            out.push_back("Does it fit with " + change_words(content.plans[0], proposed->choice) + "? "
+                          + why);
     const Step& s = *e.step;
     if (s.calibrated == 0 && s.nearest_run >= kFarRun)
         out.emplace_back("What does one step take? No measured run is near.");
@@ -382,7 +383,8 @@ bool draw_tried_column(ReviewSheet& sheet, Rect room, const ReviewContent& conte
         return words + (fit == MemoryFit::yes ? "" : ": " + std::string(name_of(fit)));
     };
     const auto add = [&](const SearchResult& r, bool strong) {
-        return row(named(change_words(of.plan, r.choice), r.fit), r.step_s, r.memory_bytes, fits(r.fit), strong);
+        return row(named(change_words(of.plan, r.choice), r.fit), r.step_s, r.memory_bytes, fits(r.fit),
+                   strong);
     };
     row(named("this plan", fit_of_plan(e)), e.step->time_s, e.memory.peak(), fits(fit_of_plan(e)), false);
     // A proposal of two changes was not tried one by one.

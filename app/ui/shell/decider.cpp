@@ -54,8 +54,8 @@ ChangesWords changes_words(const Plan& plan, const LayoutChoice& to) {
     return out;
 }
 
-// Returns what the report has of a layout if it lists it, else null. Of layouts that are equally good it lists
-// one.
+// Returns what the report has of a layout if it lists it, else null. Of layouts that are equally good it
+// lists one.
 const SearchResult* result_of(const SearchFound& found, const FoundLayout& layout) {
     if (!found.report) return nullptr;
     const std::vector<SearchResult>& all = found.report->results;
@@ -205,8 +205,8 @@ void Decider::look_for_better() {
     const double now_s = e.step ? e.step->time_s : 0;
     const double room = open.cluster.gpu.hbm_bytes;  // an impossible plan has no memory to compare
     // `step` holds the parts of its time; null: they are not known.
-    const auto offer = [&](const std::string& how, double step_s, double memory_bytes, MemoryFit fit, Plan plan,
-                           const std::string& words, const Step* step) {
+    const auto offer = [&](const std::string& how, double step_s, double memory_bytes, MemoryFit fit,
+                           Plan plan, const std::string& words, const Step* step) {
         const std::string it(name_of(fit));
         const bool less = now_s > 0 && step_s < now_s;
         const double by = now_s > 0 ? step_s / now_s - 1 : 0;
@@ -215,8 +215,8 @@ void Decider::look_for_better() {
         BetterLayout made;
         made.edit = PlanEdit{std::move(plan), "a faster layout", ""};
         made.gain = now_s <= 0 ? "It " + it
-                    : less     ? "−" + percent(-by) + (fit == MemoryFit::yes ? ", and it " : ", but it ") + it
-                               : "It " + it + ", at +" + percent(by);
+                    : less ? "−" + percent(-by) + (fit == MemoryFit::yes ? ", and it " : ", but it ") + it
+                           : "It " + it + ", at +" + percent(by);
         made.changes = words;
         const std::string hsdp = hsdp_words(open, made.edit.plan);
         made.reason = how + " " + time_text(step_s) + " a step, with " + memory_text(room - memory_bytes)
@@ -257,11 +257,11 @@ void Decider::look_for_better() {
         const SearchResult* listed = result_of(*found, *best);
         const Step* step = listed == nullptr ? nullptr : &listed->step;
         Plan plan = with_choice(*found, open, best->choice);
-        const MemoryFit fit = listed != nullptr
-                                  ? listed->fit
-                                  : fit_of(evaluate(plan, {.timeline = false, .messages = false, .report = false})
-                                               .memory)
-                                        .value_or(MemoryFit::no);
+        const MemoryFit fit =
+            listed != nullptr
+                ? listed->fit
+                : fit_of(evaluate(plan, {.timeline = false, .messages = false, .report = false}).memory)
+                      .value_or(MemoryFit::no);
         offer("The best layout that the search knows takes", best->step_s, best->memory_bytes, fit,
               std::move(plan), words_of(best->choice, experts), step);
         const std::string caution =
