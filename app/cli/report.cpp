@@ -12,6 +12,7 @@
 #include "core/mesh/mesh.h"
 #include "core/mesh/places.h"
 #include "core/plan/names.h"
+#include "core/plan/software.h"
 #include "core/sharding/sharding.h"
 
 #include <algorithm>
@@ -33,8 +34,7 @@ Section mends_section(const Plan& plan, const Evaluation& e) {
     const std::vector<MemoryMend> mends = find_mends(plan, e);
     for (const MemoryMend& m : mends)
         s.table.rows.push_back(
-            {m.change, whole_cell(m.memory_bytes), m.step_s,
-             std::string(m.fit == MemoryFit::yes ? "with the usual buffers" : "by the sum"), m.gives_up});
+            {m.change, whole_cell(m.memory_bytes), m.step_s, std::string(fit_cell(m.fit)), m.gives_up});
     if (!mends.empty())
         s.lines.push_back("As it is: " + memory_text(e.memory.peak()) + " of " + memory_text(e.memory.hbm)
                           + ", " + time_text(e.step->time_s)
@@ -43,8 +43,17 @@ Section mends_section(const Plan& plan, const Evaluation& e) {
     return s;
 }
 
+// Says of which software the figures are. A plan that names none is one of Megatron-LM, and its file does not
+// tell the two apart.
+std::string software_words(const Plan& plan) {
+    const bool usual = plan.training.software == Training{}.software;
+    return sentence("Defaults and memory are those of ", facts_of(plan.training.software).name,
+                    usual ? ", as of every plan that names no training.software." : " (training.software).");
+}
+
 Document document_of(const Plan& plan, const Evaluation& e, bool explained) {
     Document document{title_of(plan), {{"", {asked_line(plan, e.microbatches)}, {}}}};
+    document.sections.front().lines.push_back(software_words(plan));
     if (!plan.notes.empty()) document.sections.front().lines.push_back(plan.notes);
     document.sections.push_back(problems_section(e));
     if (Section mends = mends_section(plan, e); !mends.table.rows.empty())
@@ -71,14 +80,15 @@ void add_pictures(const Context& context, const Plan& plan, const Evaluation& e,
 // Lists what one edit each gives, as a review's first page does.
 Json json_of_tried(const Plan& plan, const Evaluation& e) {
     Json out = Json::array();
-    const TriedEdits edits = try_each_edit(plan, e.step->time_s);
+    const TriedEdits edits = try_each_edit(plan, e);
     for (const auto* list : {&edits.fit, &edits.unfit})
         for (const SearchResult& r : *list)
             out.push_back({{"change", ui::change_words(plan, r.choice)},
                            {"step_s", r.step_s},
                            {"step_change", r.step_s / e.step->time_s - 1},
                            {"memory_bytes", whole(r.memory_bytes)},
-                           {"fits", list == &edits.fit}});
+                           {"fits", fits(r.fit)},
+                           {"verdict", verdict_of_fit(r.fit)}});
     return out;
 }
 
@@ -104,6 +114,7 @@ Json json_of_report(const Plan& plan, const Evaluation& e) {
     Json out = Json::object();
     add_validity(out, e);
     out["plan"] = plan_to_json(plan);
+    out["software"] = name_of(plan.training.software);
     out["parameters"] = json_of_parameters(plan.model.name, e.parameters);
     out["groups"] = json_of_groups(plan, e, kinds_of(e));
     out["memory"] = json_of_memory(plan, e);

@@ -10,6 +10,7 @@
 #include "core/base/threads.h"
 #include "core/decide/bounds.h"
 #include "core/decide/choose.h"
+#include "core/decide/decision.h"
 #include "core/decide/scale.h"
 #include "core/decide/space.h"
 #include "core/evaluate.h"
@@ -163,7 +164,9 @@ Json json_of_lacks(const Plan& plan, const Lacks& lacks) {
     return out;
 }
 
-Json json_of_search(const Plan& plan, const SearchReport& r, double seconds, std::optional<double> within) {
+// Nothing is said of a plan that was made up of --model, --cluster and --gpus: nobody wrote its layout.
+Json json_of_search(const Plan& plan, const SearchReport& r, double seconds, std::optional<double> within,
+                    bool made_up) {
     Json space = Json::object(), rejected = Json::array(), results = Json::array();
     for (const Inside& i : r.space.inside)
         space["inside"].push_back({{"axis", name_of(i.group)}, {"tier", tier_name(plan.cluster, i.tier)}});
@@ -212,7 +215,8 @@ Json json_of_search(const Plan& plan, const SearchReport& r, double seconds, std
                {"within", r.ties.within},
                {"of_estimate", r.ties.estimate}}},
              {"results", std::move(results)}};
-    const std::string verdict = within ? std::string() : standing_of(evaluate(plan), r).sentence;
+    const std::string verdict = within || made_up ? std::string() : standing_of(evaluate(plan), r).sentence;
+    if (made_up) out["base"] = nullptr;
     out["verdict"] = verdict.empty() ? Json(nullptr) : Json(verdict);
     if (within) out["within"] = *within;
     if (!r.nothing_fits.empty()) out["nothing_fits"] = r.nothing_fits;
@@ -244,16 +248,6 @@ std::string held_words(const SearchReport& r, bool experts) {
     return out.empty() ? out : out + ".";
 }
 
-// Says what the plan's software does not run of the plan; empty if it runs all of it.
-std::string lacks_words(const Plan& plan, const Lacks& lacks) {
-    std::string out;
-    for (const Lack l : all_of<Lack>())
-        if (lacks.has(l)) out += (out.empty() ? "" : "; ") + words_of(l, plan, plan.training.software);
-    return out.empty()
-               ? out
-               : sentence(" ", facts_of(plan.training.software).name, " does not run all of it: ", out, ".");
-}
-
 // Says in which order tied layouts stand.
 std::string_view order_words(Second then) {
     switch (then) {
@@ -265,9 +259,21 @@ std::string_view order_words(Second then) {
     return "fewest changes of the plan first";
 }
 
+// Says what the plan that was searched takes itself.
+std::string base_words(const Plan& plan, const SearchReport& r) {
+    if (r.base.step_s <= 0) return "The plan itself is impossible: " + first_error(evaluate(plan).problems);
+    const std::string outside = outside_words(plan);
+    return sentence(
+        "The plan itself: ", time_text(r.base.step_s), ", ", whole_text(std::round(r.base.tokens_per_s)),
+        " tokens/s, ", memory_text(r.base.memory_bytes), ", ", name_of(r.base.fit),
+        r.base.fit == MemoryFit::yes ? "."
+                                     : sentence(": a GPU has ", memory_text(plan.cluster.gpu.hbm_bytes), "."),
+        outside.empty() ? outside : " " + outside);
+}
+
 // `within`: the layouts are those of the Pareto line that take so much more time at most.
 Document search_document(const Plan& plan, const SearchReport& r, Second then, double seconds,
-                         std::optional<double> within) {
+                         std::optional<double> within, bool made_up) {
     const bool by_time = r.goal != Goal::memory;
     Section found{within ? "Layouts of the Pareto line within " + percent_text(*within)
                                + " of the best time, least memory first"
@@ -275,7 +281,8 @@ Document search_document(const Plan& plan, const SearchReport& r, Second then, d
                             : "Layouts, least memory first",
                   {},
                   results_table(r)};
-    if (const std::string verdict = standing_of(evaluate(plan), r).sentence; !verdict.empty() && !within)
+    if (const std::string verdict = standing_of(evaluate(plan), r).sentence;
+        !verdict.empty() && !within && !made_up)
         found.lines.push_back(verdict);
     if (const std::string ties = tie_words(r); !ties.empty() && !within) {
         if (then != Second::step)
@@ -290,17 +297,8 @@ Document search_document(const Plan& plan, const SearchReport& r, Second then, d
     if (c.left_out > 0)
         found.lines.push_back(sentence("For ", facts_of(*r.space.software).name, ": ", c.left_out,
                                        " layouts that it does not run are left out (--for any has them)."));
-    if (r.base.step_s > 0)
-        found.lines.push_back(sentence(
-            "The plan itself: ", time_text(r.base.step_s), ", ", whole_text(std::round(r.base.tokens_per_s)),
-            " tokens/s, ", memory_text(r.base.memory_bytes), ", ", name_of(r.base.fit),
-            r.base.fit == MemoryFit::yes
-                ? "."
-                : sentence(": a GPU has ", memory_text(plan.cluster.gpu.hbm_bytes), "."),
-            lacks_words(plan, r.base.lacks)));
-    else
-        found.lines.push_back("The plan itself is impossible: " + first_error(evaluate(plan).problems));
-    if (!r.results.empty())
+    if (!made_up) found.lines.push_back(base_words(plan, r));
+    if (!r.results.empty() && !made_up)
         if (std::string hsdp = hsdp_words(plan, r.results.front().plan); !hsdp.empty())
             found.lines.push_back("The first is " + std::move(hsdp));
     if (const std::string same = held_words(r, plan.model.moe.has_value()); !same.empty())
@@ -349,8 +347,9 @@ int run_search(const Context& context, const SearchArguments& arguments) {
         find_ties(plan, ties, r);
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
     r.nothing_fits = what_would_fit(plan, asked, options, r);
-    Answer out{json_of_search(plan, r, seconds, within), results_table(r),
-               search_document(plan, r, ties.then, seconds, within)};
+    const bool made_up = arguments.plan.name.empty();
+    Answer out{json_of_search(plan, r, seconds, within, made_up), results_table(r),
+               search_document(plan, r, ties.then, seconds, within, made_up)};
     if (!r.nothing_fits.empty()) out.errors.push_back("pentamesh: " + r.nothing_fits);
     put_followed(loaded.followed, out.json);
     return print_answer(context, arguments.forms, out);

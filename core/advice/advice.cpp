@@ -389,7 +389,7 @@ void pipeline_with_sharded_parameters(Advice& a) {
     const Candidate* c = fastest.any();
     if (c == nullptr || !a.show(c->edits) || !a.shown.memory.fits()) return;
     say_help(p, "With ", words_of(c->edits), " it is ", a.after(Measure::sent_data_parallel), " and ",
-             a.after(Measure::memory), " per GPU, which fits; a step takes ");
+             a.after(Measure::memory), " per GPU, which ", name_of(a.shown.memory.fit()), "; a step takes ");
     say_change(p.help, p, a.after(Measure::step_s), a.before(Measure::step_s));
     say_help(p, ".");
     p.fix = c->edits;
@@ -518,7 +518,8 @@ void advise_experts(Advice& a) {
     }
     if (!a.show(c->edits) || !a.shown.memory.fits()) return;
     say_help(p, "With ", words_of(c->edits), " the fullest GPU takes ", a.after(Measure::memory),
-             " instead of ", a.before(Measure::memory), ", which fits; a step takes ");
+             " instead of ", a.before(Measure::memory), ", which ", name_of(a.shown.memory.fit()),
+             "; a step takes ");
     say_change(p.help, p, a.after(Measure::step_s), a.before(Measure::step_s));
     say_help(p, ".");
     p.fix = c->edits;

@@ -158,13 +158,19 @@ void consider_all_out(Fastest& fastest) {
                     true);
 }
 
-// Names the fastest change of one choice that makes it fit; else of two; else of as many as needed.
+// Names the fastest change of one choice that makes it fit; else of two; else of as many as needed. Where
+// none leaves kHeadroom free, one may leave less.
 void say_what_fits(Advice& a, Advised& p) {
     Fastest fastest(a);
-    consider_single_savings(fastest);
-    consider_more_ep(fastest, a.plan);
-    if (!fastest.any()) consider_pairs(fastest);
-    if (!fastest.any()) consider_all_out(fastest);
+    for (const double most : {a.allowed_bytes, a.now.memory.hbm}) {
+        a.allowed_bytes = most;
+        consider_single_savings(fastest);
+        consider_more_ep(fastest, a.plan);
+        if (!fastest.any()) consider_pairs(fastest);
+        if (!fastest.any()) consider_all_out(fastest);
+        if (fastest.any()) break;
+    }
+    a.allowed_bytes = most_after_change(a.now.memory);
     const Candidate* c = fastest.any();
     if (c == nullptr || !a.show(c->edits) || !a.shown.memory.fits()) {
         say(p, " No small change of the layout makes it fit; it takes more GPUs or a smaller model.");
@@ -172,7 +178,7 @@ void say_what_fits(Advice& a, Advised& p) {
     }
     say_help(p, "A small change that fits: ", words_of(c->edits), ", ", a.after(Measure::memory), " and ");
     say_change(p.help, p, a.after(Measure::step_s), a.before(Measure::step_s), " a step");
-    say_help(p, ".");
+    say_help(p, a.shown.memory.fit() == MemoryFit::yes ? "." : "; even so it may not fit.");
     p.fix = c->edits;
 }
 
@@ -342,7 +348,7 @@ void large_bubble(Advice& a) {
         const std::vector<Edit> edits = batch_of(a, m);
         say_help(p, "A global batch of ", m * (a.plan.training.global_batch / a.base.microbatches), " (", m,
                  " micro-batches) would bring it to ", a.after(Measure::bubble_share));
-        if (!a.shown.memory.fits()) {
+        if (!a.shown.memory.fits() || !a.shown_memory_allows()) {
             const Stated then = a.after(Measure::memory), was = a.before(Measure::memory);
             say_help(p, ", and take ", then, " of ", a.before(Measure::hbm));
             if (text_of(then) == text_of(was))

@@ -32,6 +32,7 @@ struct Advice {
     Evaluation trial = {};  // scratch
     Evaluation shown = {};  // the plan with `shown_edits`, as its own report will show it
     std::vector<Edit> shown_edits = {};
+    double allowed_bytes = most_after_change(now.memory);  // that a change may leave a GPU with
 
     Advised& add(Severity severity, Rule rule, ProblemCode code, std::string_view pointer) {
         Advised& p = out.emplace_back();
@@ -59,17 +60,18 @@ struct Advice {
     // Evaluates the plan with these edits as a report shows it, into `shown`. Returns false if it is no valid
     // plan.
     [[nodiscard]] bool show(const std::vector<Edit>& edits);
-    // Returns true if the shown plan takes no more memory than a GPU has, or than the plan takes.
+    [[nodiscard]] bool leaves_room(const Memory& memory) const { return memory.peak() <= allowed_bytes; }
+    // Returns true if the shown plan leaves room, or takes no more memory than the plan.
     [[nodiscard]] bool shown_memory_allows() const {
-        return shown.memory.fits() || shown.memory.peak() <= now.memory.peak();
+        return leaves_room(shown.memory) || shown.memory.peak() <= now.memory.peak();
     }
     [[nodiscard]] bool shown_is_faster() const { return shown.step->time_s < kFaster * now.step->time_s; }
     // Return a figure of the plan, and the same of the shown one. `kind` is that of group_*.
     [[nodiscard]] Stated before(Measure measure, GroupKind kind = GroupKind::tp) const;
     [[nodiscard]] Stated after(Measure measure, GroupKind kind = GroupKind::tp) const;
-    // Returns true if the trial fits the memory, or at least takes no more than the plan does.
+    // Returns true if the trial leaves room, or at least takes no more memory than the plan does.
     [[nodiscard]] bool memory_allows() const {
-        return trial.memory.fits() || trial.memory.peak() <= base.memory.peak();
+        return leaves_room(trial.memory) || trial.memory.peak() <= base.memory.peak();
     }
 };
 
@@ -80,7 +82,7 @@ class Fastest {
     template <typename Change>
     void consider(Change&& change, bool must_fit = false) {
         if (!advice_.works(change)) return;
-        if (must_fit ? !advice_.trial.memory.fits() : !advice_.memory_allows()) return;
+        if (must_fit ? !advice_.leaves_room(advice_.trial.memory) : !advice_.memory_allows()) return;
         if (best_ && best_->time_s <= advice_.trial.step->time_s) return;
         best_ = advice_.candidate();
     }

@@ -4,6 +4,7 @@
 #include "core/decide/compare.h"
 #include "core/decide/decision.h"
 #include "core/memory/memory.h"
+#include "core/plan/software.h"
 #include "core/step/step.h"
 
 #include <algorithm>
@@ -34,19 +35,24 @@ double faster_by(const Evaluation& e, const Evaluation& than) {
     return 1 - compared_rate(than, per_gpu) / compared_rate(e, per_gpu);
 }
 
-// Returns "saves 0.72 s a step, 9.8 %"; of plans with other work "trains 9.8 % more tokens a second and GPU".
-std::string saving_words(const Evaluation& better, const Evaluation& other) {
+// Says how a plan stands to the one that is its base, whose step is the base of every share: "saves 0.72 s a
+// step, 9.8 %", "takes 0.72 s more a step, 10.9 %"; of plans with other work "trains 9.8 % more tokens a
+// second and GPU".
+std::string against(const Evaluation& e, const Evaluation& base) {
     constexpr double kTimes = 2;  // from here on a gain is said as a factor
-    if (same_work(better, other)) {
-        const double saved = other.step->time_s - better.step->time_s;
-        return "saves " + time_text(saved, Zeros::kept) + " a step, "
-               + share_text(saved / other.step->time_s);
+    if (same_work(e, base)) {
+        const double saved = base.step->time_s - e.step->time_s;
+        const std::string time = time_text(std::abs(saved), Zeros::kept),
+                          share = share_text(std::abs(saved) / base.step->time_s);
+        return saved >= 0 ? "saves " + time + " a step, " + share
+                          : "takes " + time + " more a step, " + share;
     }
-    const bool per_gpu = better.mesh.world != other.mesh.world;
-    const double ratio = compared_rate(better, per_gpu) / compared_rate(other, per_gpu);
+    const bool per_gpu = e.mesh.world != base.mesh.world;
+    const double ratio = compared_rate(e, per_gpu) / compared_rate(base, per_gpu);
     return "trains "
-           + (ratio < kTimes ? share_text(ratio - 1) + " more"
-                             : three_digits(ratio, Zeros::kept) + " times as many")
+           + (ratio < 1        ? share_text(1 - ratio) + " fewer"
+              : ratio < kTimes ? share_text(ratio - 1) + " more"
+                               : three_digits(ratio, Zeros::kept) + " times as many")
            + " tokens a second" + (per_gpu ? " and GPU" : "");
 }
 
@@ -61,6 +67,14 @@ bool all_of_one_model(std::span<const JudgedPlan> plans) {
 
 std::string spare_text(const Evaluation& e) {
     return memory_text(e.memory.hbm - e.memory.peak()) + " to spare";
+}
+
+// Returns "fits with 6.2 GiB to spare"; of a plan whose fit is open "may not fit, with 6.2 GiB to spare by
+// the sum".
+std::string fit_words(const Evaluation& e) {
+    const MemoryFit fit = judged_fit(e);
+    return std::string(name_of(fit))
+           + (fit == MemoryFit::yes ? " with " + spare_text(e) : ", with " + spare_text(e) + " by the sum");
 }
 
 std::string not_fitting_words(std::size_t index, MemoryFit fit) {
@@ -80,16 +94,28 @@ std::optional<std::size_t> much_leaner(const Evaluation& a, const Evaluation& b)
     return no_slower ? std::optional<std::size_t>(lean_is_b ? 1 : 0) : std::nullopt;
 }
 
-// Returns "Take B if it measures faster: 9.80 % by the estimate. Both fit."
+// Says of two plans that fit by the sum whether they fit, in the words of their verdicts: "Both fit.", "B may
+// not fit.", "Either may not fit." `fast` has the letter `index`.
+std::string both_fit_words(const Evaluation& fast, const Evaluation& slow, std::size_t index) {
+    const bool open = may_not_fit(judged_fit(fast)), other_open = may_not_fit(judged_fit(slow));
+    if (open && other_open) return "Either may not fit.";
+    if (!open && !other_open) return "Both fit.";
+    return plan_letter(open ? index : 1 - index) + " may not fit.";
+}
+
+// Returns "Take B if it measures faster: 9.80 % by the estimate. Both fit.", "Take A. B takes 0.72 s more a
+// step, 10.9 %. Both fit." Shares are of A's step, whichever is the faster one.
 std::string faster_words(const Evaluation& fast, const Evaluation& slow, std::size_t index, bool sure) {
-    const bool full = judged_fit(fast) == MemoryFit::tight || judged_fit(slow) == MemoryFit::tight;
-    const std::string fit = full ? "oth fit by the sum." : "oth fit.", words = saving_words(fast, slow),
-                      take = "Take " + plan_letter(index);
-    if (sure) return take + ". It " + words + ", and b" + fit;
+    const bool is_a = index == 0;
+    const Evaluation &a = is_a ? fast : slow, &b = is_a ? slow : fast;
+    const std::string fit = both_fit_words(fast, slow, index), take = "Take " + plan_letter(index),
+                      words = (is_a ? "B " : "it ") + against(b, a);
+    if (sure) return take + ". " + (is_a ? words : "It " + against(b, a)) + ". " + fit;
     return take + " if it measures faster: "
-           + (same_work(fast, slow) ? share_text(faster_by(fast, slow)) + " by the estimate"
-                                    : "by the estimate it " + words)
-           + ". B" + fit;
+           + (!same_work(a, b) ? "by the estimate " + words
+              : is_a           ? "B is " + share_text(-faster_by(b, a)) + " slower by the estimate"
+                               : share_text(faster_by(b, a)) + " by the estimate")
+           + ". " + fit;
 }
 
 // Chooses between two plans of one model that have a step, of which one fits.
@@ -97,12 +123,14 @@ PlanChoice choose_the_one_that_fits(std::span<const JudgedPlan> plans, std::size
                                     bool faster) {
     const std::size_t other = 1 - take;
     const Evaluation &e = *plans[take].evaluation, &than = *plans[other].evaluation;
-    const std::string speed = near     ? ""
-                              : faster ? ", and " + saving_words(e, than)
-                                       : ", though " + plan_letter(other) + " " + saving_words(than, e);
+    // B is said against A, whichever is taken.
+    const std::string b = take == 0 ? "B " + against(than, e) : (faster ? "" : "it ") + against(e, than),
+                      speed = near     ? ""
+                              : faster ? ", and " + b
+                                       : ", though " + b;
     return {take, true,
-            not_fitting_words(other, judged_fit(than)) + "Take " + plan_letter(take) + ": it fits with "
-                + spare_text(e) + speed + ".",
+            not_fitting_words(other, judged_fit(than)) + "Take " + plan_letter(take) + ": it " + fit_words(e)
+                + speed + ".",
             ""};
 }
 
@@ -128,19 +156,21 @@ PlanChoice choose_of_two(std::span<const JudgedPlan> plans) {
     } else if (!fits(fit[0])) {
         out.sentence = "Neither fits with the usual buffers"
                        + (near ? std::string(", and they are as fast to within 1 %.")
-                               : ". " + plan_letter(fast) + " " + saving_words(faster, slower) + ".");
+                               : ". B " + against(*e[1], *e[0]) + ".");
     } else if (const auto lean = much_leaner(*e[0], *e[1])) {
         out = {lean, true,
                "Take " + plan_letter(*lean) + ": it holds "
                    + memory_text(e[1 - *lean]->memory.peak() - e[*lean]->memory.peak())
-                   + " less, and is no slower.",
+                   + " less, and is no slower." + (may_not_fit(fit[*lean]) ? " It may not fit." : ""),
                ""};
     } else if (near) {
-        out.sentence = "Both fit, and they are as fast to within 1 %.";
+        out.sentence = both_fit_words(faster, slower, fast) + " They are as fast to within 1 %.";
     } else {
         out = {fast, sure, faster_words(faster, slower, fast, sure), ""};
     }
-    out.caution = tie_caution(gain, *faster.step, *slower.step);
+    // A plan that does not fit has no speed that counts.
+    if (fits(fit[0]) && fits(fit[1]))
+        out.caution = tie_caution(faster_by(*e[1], *e[0]), *faster.step, *slower.step);
     return out;
 }
 
@@ -154,16 +184,15 @@ PlanChoice choose_of_many(std::span<const JudgedPlan> plans) {
     const Evaluation &a = *plans[0].evaluation, &b = *plans[*best].evaluation;
     if (*best == 0) return {best, true, "Take A: of the plans that fit none is more than 1 % faster.", ""};
     const std::string take = "Take " + plan_letter(*best);
-    if (!a.step)
-        return {best, true, "A cannot be built. " + take + ": it fits with " + spare_text(b) + ".", ""};
+    if (!a.step) return {best, true, "A cannot be built. " + take + ": it " + fit_words(b) + ".", ""};
     if (!fits(judged_fit(a)))
-        return {best, true,
-                not_fitting_words(0, judged_fit(a)) + take + ": it fits with " + spare_text(b) + ".", ""};
+        return {best, true, not_fitting_words(0, judged_fit(a)) + take + ": it " + fit_words(b) + ".", ""};
     const double gain = faster_by(b, a);
     const bool sure = is_sure_gain(gain, *a.step, *b.step);
     return {best, sure,
-            sure ? take + ": it " + saving_words(b, a) + " than A, and fits."
-                 : take + " if it measures faster: by the estimate it " + saving_words(b, a) + " than A.",
+            sure
+                ? take + ": it " + against(b, a) + " than A, and " + std::string(name_of(judged_fit(b))) + "."
+                : take + " if it measures faster: by the estimate it " + against(b, a) + " than A.",
             tie_caution(gain, *a.step, *b.step)};
 }
 
@@ -173,10 +202,15 @@ std::string plan_letter(std::size_t index) {
     return {static_cast<char>('A' + index)};
 }
 
-std::string tie_caution(double gain, const Step& a, const Step& b) {
+std::string tie_caution(double change, const Step& a, const Step& b) {
+    // Whether it is a tie is the same from both sides: it goes by the share of the slower one's step.
+    const double gain = change >= 0 ? change : -change / (1 - change), range = std::max(a.error, b.error);
     if (gain < kWorthIt || is_sure_gain(gain, a, b)) return {};
-    return "A gain of " + percent_text(gain) + " is less than the estimate's own range of "
-           + percent_text(std::max(a.error, b.error)) + ".";
+    const std::string share = percent_text(std::abs(change)),
+                      own = "the estimate's own range of " + percent_text(range);
+    if (change > 0) return "A gain of " + share + " is less than " + own + ".";
+    if (-change < range) return "A difference of " + share + " is less than " + own + ".";
+    return "That may turn within " + own + ".";
 }
 
 PlanChoice choose_among(std::span<const JudgedPlan> plans) {
@@ -212,19 +246,29 @@ SearchStanding standing_of(const Evaluation& plan, const SearchReport& report) {
     const double own_s = plan.step->time_s;
     const bool faster = fastest->step_s <= own_s;
     const double gain = faster ? 1 - fastest->step_s / own_s : 1 - own_s / fastest->step_s;
-    out.gain = faster ? gain : -gain;
+    out.gain = 1 - fastest->step_s / own_s;
     out.range = std::max(plan.step->error, fastest->step.error);
-    const std::string than = percent_text(gain) + (faster ? " faster" : " slower") + " than the plan";
+    // A plan may have what no layout of the search has: its own software does not run it.
+    const bool outside = report.space.software && report.base.lacks.any();
+    const std::string runs = outside ? std::string(facts_of(*report.space.software).name) : std::string(),
+                      who = "The fastest" + (outside ? " that " + runs + " runs" : std::string()),
+                      itself =
+                          outside ? "the plan, which " + runs + " does not run" : std::string("the plan"),
+                      than = percent_text(std::abs(out.gain)) + (faster ? " faster" : " slower") + " than "
+                             + itself,
+                      far = faster && fastest->changes > 2
+                                ? " It changes " + count_text(fastest->changes, "field") + " of the plan."
+                                : std::string();
     if (gain < kWorthIt) {
         out.standing = PlanStanding::alike;
-        out.sentence = "The fastest takes as long as the plan, to within 1 %.";
+        out.sentence = who + " takes as long as " + itself + ", to within 1 %.";
     } else if (is_sure_gain(gain, *plan.step, fastest->step)) {
         out.standing = faster ? PlanStanding::faster : PlanStanding::slower;
-        out.sentence = "The fastest is " + than + ", more than the estimate may be off.";
+        out.sentence = who + " is " + than + ", more than the estimate may be off." + far;
     } else {
         out.standing = PlanStanding::tied;
-        out.sentence = "The fastest is " + than
-                       + " by the estimate, which is tied: " + tie_caution(gain, *plan.step, fastest->step);
+        out.sentence = who + " is " + than + " by the estimate, which is tied: "
+                       + tie_caution(out.gain, *plan.step, fastest->step) + far;
     }
     return out;
 }

@@ -18,8 +18,9 @@ namespace pentamesh {
 [[nodiscard]] std::string plan_letter(std::size_t index);
 
 // Returns "A gain of 4.78 % is less than the estimate's own range of 11.1 %."; empty where it is not, and for
-// a gain that is not worth a word.
-[[nodiscard]] std::string tie_caution(double gain, const Step& a, const Step& b);
+// a gain that is not worth a word. `change` is the share of A's step that B saves, < 0 where B is slower: of
+// plans that are compared every share is of A's step.
+[[nodiscard]] std::string tie_caution(double change, const Step& a, const Step& b);
 
 struct JudgedPlan {
     const Plan* plan = nullptr;
@@ -53,7 +54,7 @@ enum class PlanStanding : std::uint8_t {
 };
 struct SearchStanding {
     PlanStanding standing = PlanStanding::unknown;
-    double gain = 0;   // share of the slower one's step; < 0: the plan is the faster one
+    double gain = 0;   // share of the plan's step; < 0: the plan is the faster one
     double range = 0;  // a gain below this share is a tie
     std::string sentence{};
 };

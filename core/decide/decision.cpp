@@ -2,6 +2,8 @@
 
 #include "core/base/text.h"
 #include "core/memory/memory.h"
+#include "core/plan/software.h"
+#include "core/rules/software_runs.h"
 #include "core/step/step.h"
 
 #include <algorithm>
@@ -77,36 +79,93 @@ PlanDecision decide(const Evaluation& e, const NearLayouts& near) {
     return maybe;
 }
 
+NearLayouts layouts_to_propose(const Plan& plan, const Evaluation& e, int threads,
+                               const std::atomic<bool>* cancel) {
+    SearchOptions options;
+    options.threads = threads;
+    options.headroom = kept_free(e.memory);
+    NearLayouts out = layouts_within_two_edits(plan, e.step->time_s, options, cancel);
+    if (out.fastest || e.memory.fits() || (cancel != nullptr && *cancel)) return out;
+    options.headroom = 0;
+    return layouts_within_two_edits(plan, e.step->time_s, options, cancel);
+}
+
 std::optional<PlanDecision> decide(const Plan& plan, const Evaluation& evaluation, int threads,
                                    const std::atomic<bool>* cancel) {
     if (!evaluation.step) return std::nullopt;
-    const NearLayouts near =
-        layouts_within_two_edits(plan, evaluation.step->time_s, {.headroom = 0, .threads = threads}, cancel);
+    const NearLayouts near = layouts_to_propose(plan, evaluation, threads, cancel);
     if (cancel != nullptr && *cancel) return std::nullopt;
-    return decide(evaluation, near);
+    PlanDecision out = decide(evaluation, near);
+    out.software = facts_of(plan.training.software).name;
+    out.outside = outside_words(plan);
+    return out;
+}
+
+PlanDecision with_search(PlanDecision decision, const Evaluation& e, const SearchReport& report) {
+    const auto fastest = std::ranges::min_element(report.results, {}, &SearchResult::step_s);
+    const bool is_sure = decision.ruling == Ruling::change && decision.ground == Ground::faster;
+    if (fastest == report.results.end() || report.goal == Goal::memory || is_sure || !fits(decision.now))
+        return decision;
+    PlanDecision far = proposed(decision, e, *fastest, Ruling::change, Ground::faster);
+    if (!far.gain_is_sure()) return decision;
+    far.searched = true;
+    return far;
+}
+
+std::string outside_words(const Plan& plan) {
+    const Lacks lacks = lacks_of(plan, plan.training.software);
+    std::string out;
+    for (const Lack l : all_of<Lack>())
+        if (lacks.has(l)) out += (out.empty() ? "" : "; ") + words_of(l, plan, plan.training.software);
+    return out.empty()
+               ? out
+               : sentence(facts_of(plan.training.software).name, " does not run all of it: ", out, ".");
+}
+
+std::string scope_of(const PlanDecision& d) {
+    if (d.software.empty() || d.ruling == Ruling::hopeless) return {};
+    if (!d.outside.empty())
+        return d.outside + (d.proposal ? " What is proposed keeps that, and lacks nothing more." : "");
+    return d.searched ? "Weighed: all that " + d.software + " runs of what was searched."
+                      : "Weighed: one and two changes that " + d.software + " runs; a search weighs all.";
 }
 
 std::string headline_of(const PlanDecision& d, const std::string& change, const std::string& room) {
     const bool tight = d.now == MemoryFit::tight;
     if (d.ruling == Ruling::keep)
-        return "Run it as it is" + (tight ? ", with buffers under " + room : "")
+        return "Run it as it is" + (d.outside.empty() ? std::string() : ", though not by " + d.software)
+               + (!tight         ? std::string()
+                  : room.empty() ? ", though it " + std::string(name_of(d.now))
+                                 : ", with buffers under " + room)
                + ": no one or two changes that fit gain 1 %.";
     if (d.ruling == Ruling::hopeless)
         return d.now == MemoryFit::no ? "Do not run it: it does not fit, and no two changes make it fit."
                                       : "Run it only if the framework keeps its buffers small.";
-    const std::string then = d.proposal->fit == MemoryFit::tight ? "fits by the sum" : "fits";
-    const std::string run = "Run it with " + change;
+    const bool open = d.proposal->fit != MemoryFit::yes;
+    const std::string then(name_of(d.proposal->fit)), fit = (open ? ", but it " : ", and it ") + then,
+                                                      run = "Run it with " + change;
     if (d.ground == Ground::fits)
         return std::string(d.now == MemoryFit::no ? "Do not run it as it is. "
                                                   : "Do not rely on small buffers. ")
                + run + ": it then " + then + ", and is " + speed_words(d.gain) + ".";
     if (d.ruling == Ruling::measure)
-        return run + " if that measures faster: " + percent_text(d.gain) + " by the estimate.";
-    return run + ": " + gained_words(d) + (d.ground == Ground::faster ? ", and it " + then : "") + ".";
+        return run + " if that measures faster: " + percent_text(d.gain) + " by the estimate"
+               + (open ? fit : "") + ".";
+    return run + ": " + gained_words(d) + (d.ground == Ground::faster || open ? fit : "") + ".";
+}
+
+std::string little_left_words(double left) {
+    constexpr double kRounding = 1e-9;
+    if (left >= kHeadroom - kRounding) return {};
+    return "leaves " + percent_text(left) + " of the memory free, a search " + percent_text(kHeadroom);
 }
 
 std::string caution_of(const PlanDecision& d) {
-    if (!d.proposal || d.ground == Ground::fits || d.gain < kWorthIt || d.gain_is_sure()) return {};
+    if (d.proposal && d.ground == Ground::fits) {
+        const std::string little = little_left_words(d.proposal->headroom);
+        return little.empty() ? little : "It " + little + ".";
+    }
+    if (!d.proposal || d.gain < kWorthIt || d.gain_is_sure()) return {};
     return "A gain of " + percent_text(d.gain) + " is less than the estimate's own range of "
            + percent_text(d.range) + ".";
 }

@@ -31,6 +31,9 @@ struct PlanDecision {
     double gain = 0;         // share of the plan's step that the proposal saves; < 0: it is slower
     double freed_bytes = 0;  // of the fullest GPU
     double range = 0;        // a gain below this share is no more than the estimate may be off
+    std::string software{};  // "Megatron-LM": runs the layouts that were weighed; empty: it was not asked
+    bool searched = false;   // the proposal is a search's, and more than two changes away
+    std::string outside{};   // what that software does not run of the plan, as outside_words
     [[nodiscard]] bool gain_is_sure() const { return gain >= range; }
 };
 
@@ -39,20 +42,38 @@ struct PlanDecision {
 
 // Decides between the plan and what two edits give. Risk comes first: a plan that does not fit is changed for
 // one that does, and one whose buffers may not fit for one that holds much less and is no slower. `near` is
-// layouts_within_two_edits(plan, the plan's step). Precondition: the evaluation is the plan's, with a step.
+// layouts_to_propose. Precondition: the evaluation is the plan's, with a step.
 [[nodiscard]] PlanDecision decide(const Evaluation& evaluation, const NearLayouts& near);
-// Does both. nullopt: the plan has no step, or it was cancelled. Layouts that leave no memory free count, as
-// a person's own edit does.
+// Returns the layouts that it decides by: those that leave kept_free() of the memory free; for a plan that
+// does not fit, where there is none, those that leave less. Precondition: the evaluation is the plan's, with
+// a step.
+[[nodiscard]] NearLayouts layouts_to_propose(const Plan& plan, const Evaluation& evaluation, int threads = 0,
+                                             const std::atomic<bool>* cancel = nullptr);
+// Does both. nullopt: the plan has no step, or it was cancelled.
 [[nodiscard]] std::optional<PlanDecision> decide(const Plan& plan, const Evaluation& evaluation,
                                                  int threads = 0, const std::atomic<bool>* cancel = nullptr);
 
 // Says it in a sentence. `change` names the proposal's edits ("tp 4, ZeRO 2"), `room` the memory that is left
-// for buffers ("6.81 GiB").
+// for buffers ("6.81 GiB"), empty where another risk than theirs is open. What is proposed has the words of
+// its verdict: it fits, or may not fit.
 [[nodiscard]] std::string headline_of(const PlanDecision& decision, const std::string& change,
                                       const std::string& room);
-// Returns what the headline leaves out of the proposal: that its gain is less than the estimate's own range;
-// empty where there is no such thing.
+// Returns what the headline leaves out of the proposal: that its gain is less than the estimate's own range,
+// or that it leaves less memory free than a search does; empty where there is no such thing.
 [[nodiscard]] std::string caution_of(const PlanDecision& decision);
+// Returns the decision where a search of the plan was run: if that knows a layout which is faster beyond
+// doubt, and two changes give none, it is the proposal. Precondition: decision, evaluation and report are of
+// one plan.
+[[nodiscard]] PlanDecision with_search(PlanDecision decision, const Evaluation& evaluation,
+                                       const SearchReport& report);
+// Returns "Megatron-LM does not run all of it: Megatron has no schedule dualpipe."; empty where the plan's
+// software runs all of the plan.
+[[nodiscard]] std::string outside_words(const Plan& plan);
+// Says what a decision weighed, for the places that have room: how far from the plan, of which software, and
+// what of the plan that software does not run.
+[[nodiscard]] std::string scope_of(const PlanDecision& decision);
+// Returns "leaves 2.1 % of the memory free, a search 5 %"; empty where `left`, a share, is as much.
+[[nodiscard]] std::string little_left_words(double left);
 // Returns "17.0 GiB less, and no slower", "9.80 % faster", "3.45 % faster by the estimate".
 [[nodiscard]] std::string gained_words(const PlanDecision& decision);
 

@@ -2,6 +2,7 @@
 
 #include "core/base/text.h"
 #include "core/decide/bounds.h"
+#include "core/decide/decision.h"
 #include "core/decide/search.h"
 #include "core/pipeline/sequence.h"
 #include "core/pipeline/stages.h"
@@ -339,6 +340,9 @@ void say_what_is_given_up(const Plan& plan, double now_s, MemoryMend& mend) {
         mend.gives_up = numerics_words(plan.training, mend.plan.training) + (slower ? "; " + time : "");
     else
         mend.gives_up = time;
+    if (const std::string little = little_left_words(1 - mend.memory_bytes / plan.cluster.gpu.hbm_bytes);
+        !little.empty())
+        mend.gives_up += "; it " + little;
 }
 
 // Says the fields of a layout that change; dp_shard takes what the others leave.
@@ -400,7 +404,7 @@ std::vector<MemoryMend> mend_of_each_kind(const Plan& plan, const Evaluation& ev
     std::vector<MemoryMend> out;
     if (!evaluation.valid || !evaluation.step) return out;
     MendTrials trials(plan, evaluation, cancel);
-    for (const double share : {kTightShare, 1.0}) {
+    for (const double share : {kTightShare, 1 - kHeadroom, 1.0}) {
         if (trials.cancelled()) break;
         add_layouts(plan, 1 - share, threads, out);
         add_others(plan, share * plan.cluster.gpu.hbm_bytes, trials, out);
@@ -424,7 +428,7 @@ std::vector<MemoryMend> find_mends(const Plan& plan, const Evaluation& evaluatio
         return a.keeps_numerics && !b.keeps_numerics;
     });
     if (out.empty() && !cancelled()) {
-        NearLayouts near = layouts_within_two_edits(plan, 0, {.headroom = 0, .threads = threads}, cancel);
+        NearLayouts near = layouts_to_propose(plan, evaluation, threads, cancel);
         if (near.fastest) {
             out.push_back(mend_of(plan, std::move(*near.fastest), MendKind::layout));
             say_what_is_given_up(plan, evaluation.step->time_s, out.back());

@@ -48,7 +48,8 @@ struct MemoryMend {
 };
 
 // Returns for each kind the cheapest of its changes that takes no more than kTightShare of a GPU's memory (of
-// fuller runs many go out of memory), else that fits by the sum; that the plan's software runs and that
+// fuller runs many go out of memory), else that leaves kHeadroom, else that fits by the sum and says how
+// little it leaves; that the plan's software runs and that
 // brings in no warning of a framework's rule; a kind without one is missing. Cheapest is the shortest step;
 // of offload that of the moves whose whole time is counted (the host's link is known, and no share of the
 // optimizer goes to the CPU), else the fewest bytes in host memory; of types the first of a list that goes

@@ -11,6 +11,7 @@
 #include "core/plan/names.h"
 #include "core/plan/problem.h"
 #include "core/rules/software_runs.h"
+#include "core/rules/state_runs.h"
 #include "core/step/constants.h"
 
 #include <algorithm>
@@ -485,6 +486,15 @@ class Nudger {
         if (const auto lack = lack_that_came(plan_, n.plan)) {
             n.refused = sentence(words_of(*lack, n.plan, n.plan.training.software), ".");
             return n;
+        }
+        // A type that another one follows from is not judged: a run that computes in fp16 keeps its weights
+        // so.
+        if (n.plan.training.compute == plan_.training.compute) {
+            const std::string lack = state_lack(n.plan, n.plan.training.software);
+            if (!lack.empty() && lack != state_lack(plan_, n.plan.training.software)) {
+                n.refused = lack + ".";
+                return n;
+            }
         }
         evaluate(n.plan, seen_);
         if (!seen_.step) {

@@ -651,7 +651,7 @@ std::vector<SearchResult> best_of_each_edit(const Plan& plan, const SearchOption
     asked.goal = Goal::tokens;
     // If its software does not run the plan, no layout may lack anything new; the search then has all.
     const bool lacking = lacks_of(plan, plan.training.software).any();
-    asked.top = lacking ? kAnyTop : 2;  // the plan itself may be the first
+    asked.top = lacking ? kAnyTop : 3;  // the plan itself may be among the first, in two spellings
     Plan complete = plan;
     complete.layout.dp_replicate = replicas_in_force(plan);
     std::vector<SearchResult> out;
@@ -659,7 +659,8 @@ std::vector<SearchResult> best_of_each_edit(const Plan& plan, const SearchOption
         if (means_nothing(plan, edit)) continue;
         SearchReport found = search(complete, space_around(complete, edit, edit, lacking), asked);
         const auto other = std::find_if(found.results.begin(), found.results.end(), [&](const auto& r) {
-            return !is_layout_of(complete, r.plan) && !lack_that_came(plan, r.plan);
+            return !is_layout_of(complete, r.plan) && !changed_choices(plan, r.choice).empty()
+                   && !lack_that_came(plan, r.plan);
         });
         if (other == found.results.end()) continue;
         const auto again = [&](const SearchResult& r) { return is_layout_of(r.plan, other->plan); };
@@ -670,12 +671,14 @@ std::vector<SearchResult> best_of_each_edit(const Plan& plan, const SearchOption
     return out;
 }
 
-TriedEdits try_each_edit(const Plan& plan, double step_s) {
+TriedEdits try_each_edit(const Plan& plan, const Evaluation& e) {
     constexpr double kAnyMemory = -1e3;  // the headroom that no layout goes below
-    TriedEdits out{best_of_each_edit(plan, {.headroom = 0}),
+    TriedEdits out{best_of_each_edit(plan, {.headroom = kept_free(e.memory)}),
                    best_of_each_edit(plan, {.headroom = kAnyMemory})};
-    std::erase_if(out.unfit,
-                  [&](const SearchResult& r) { return r.headroom >= 0 || 1 - r.step_s / step_s < kWorthIt; });
+    const double most_bytes = most_after_change(e.memory);
+    std::erase_if(out.unfit, [&](const SearchResult& r) {
+        return r.memory_bytes <= most_bytes || 1 - r.step_s / e.step->time_s < kWorthIt;
+    });
     return out;
 }
 

@@ -4,6 +4,7 @@
 
 #include "core/decide/space.h"
 #include "core/evaluate.h"
+#include "core/memory/memory.h"
 #include "core/plan/names.h"
 #include "core/rules/software_runs.h"
 
@@ -25,7 +26,7 @@ inline constexpr std::array<std::string_view, 3> kNames<Goal>{"tokens", "memory"
 
 struct SearchOptions {
     Goal goal = Goal::tokens;
-    double headroom = 0.05;  // share of a GPU's memory that stays free on the fullest, at the buffers' middle
+    double headroom = kHeadroom;  // share of the fullest GPU's memory that stays free, at the buffers' middle
     int top = 10;
     int threads = 0;  // 0: one for each core
 };
@@ -207,12 +208,13 @@ struct NearLayouts {
 
 // A gain of less is no reason to change a plan: a hundredth of its step.
 inline constexpr double kWorthIt = 0.01;
-// Holds what one edit each of a plan gives, fastest first: what fits, and what does not and would be worth
-// it.
+// Holds what one edit each of a plan gives, fastest first: what fits and leaves kept_free() of the memory
+// free, as all that is proposed; and what does not and would be worth it.
 struct TriedEdits {
     std::vector<SearchResult> fit, unfit;
 };
-[[nodiscard]] TriedEdits try_each_edit(const Plan& plan, double step_s);
+// Precondition: the evaluation is the plan's, with a step.
+[[nodiscard]] TriedEdits try_each_edit(const Plan& plan, const Evaluation& evaluation);
 
 // Says which of the layouts that a search found cannot be distinguished by their estimated steps, and orders
 // those by a second goal.

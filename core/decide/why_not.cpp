@@ -52,7 +52,10 @@ WhyNot why_not(const Evaluation& e, const std::optional<PlanDecision>& decision,
     const double hbm = e.memory.hbm, freed = e.memory.peak() - other.memory_bytes,
                  gain = 1 - other.step_s / e.step->time_s;
     if (!fits(other.fit) || other.memory_bytes > hbm)
-        return {"does not fit", "It does not fit: " + held_of(other.memory_bytes, hbm) + "."};
+        return {std::string(name_of(other.fit)),
+                "It " + std::string(name_of(other.fit)) + ": " + held_of(other.memory_bytes, hbm) + "."};
+    if (other.memory_bytes > most_after_change(e.memory))
+        return {percent_text(other.headroom) + " left", "It " + little_left_words(other.headroom) + "."};
     const bool fits_now = fits(fit_of(e.memory).value_or(MemoryFit::no));
     if (proposes)
         if (WhyNot out = beside_proposal(*decision, other, freed);

@@ -118,6 +118,14 @@ std::optional<StepSlice> largest_loss(const Step& step) {
     return largest;
 }
 
+std::string open_fit_words(const Memory& m) {
+    const MemoryFit fit = fit_of(m).value_or(MemoryFit::no);
+    if (!may_not_fit(fit)) return {};
+    const std::string all = reason_of(m, fit), why = fit == MemoryFit::tight ? tight_words(m) : "";
+    // Where the cause is a sentence of its own, who holds how much is not said again.
+    return why.starts_with(". ") ? why.substr(2) + "." : all;
+}
+
 PlanVerdict verdict_of(const Evaluation& e) {
     PlanVerdict out{.fit = fit_of(e.memory)};
     if (!out.fit) {

@@ -34,6 +34,9 @@ struct PlanVerdict {
     std::string reason{};            // "Stages 1 to 7 are fullest: 77.1 of 79.6 GiB."
 };
 [[nodiscard]] PlanVerdict verdict_of(const Evaluation& evaluation);
+// Says why a plan may not fit: "Where the loss keeps whole logits it is 195 GiB.", "It holds 163 of 179 GiB,
+// more than 92 %, where ...". It is empty where that is not open.
+[[nodiscard]] std::string open_fit_words(const Memory& memory);
 
 // Writes a plan's layout and training in one line, for under a picture and over a report.
 // Returns "Layout, inner to outer: tp 8 dp_shard 16; ZeRO-1. Batch 2,048 × 8,192 tokens, micro-batch 1, bf16

@@ -68,6 +68,10 @@ inline constexpr std::array<std::string_view, 4> kNames<MemoryFit>{"fits", "may 
 // Above this share of a GPU's memory 8 of 25 measured runs went out of memory that fit by the sum, below it
 // 25 of 454 (docs/memory.md).
 inline constexpr double kTightShare = 0.92;
+// A layout that is proposed leaves this share of each GPU's memory free, at the middle of the buffers' range:
+// a search keeps it, and so do the decision on a plan, advice, mends and what was tried. What makes a plan
+// fit may leave less where nothing else does, and says so.
+inline constexpr double kHeadroom = 0.05;
 
 struct Memory {
     std::vector<StageMemory> stage;  // by stage, unless MemoryOf says otherwise
@@ -101,6 +105,16 @@ struct Memory {
     void clear();
     bool operator==(const Memory&) const = default;
 };
+// Returns the bytes that a GPU may take after a change that is proposed of a plan with this memory: all but
+// kHeadroom, or as many as now where the plan itself fits with less to spare.
+[[nodiscard]] inline double most_after_change(const Memory& memory) {
+    const double usual = (1 - kHeadroom) * memory.hbm;
+    return memory.fits() ? std::max(usual, memory.peak()) : usual;
+}
+// Returns the share of a GPU's memory that such a change leaves free at least.
+[[nodiscard]] inline double kept_free(const Memory& memory) {
+    return memory.hbm > 0 ? 1 - most_after_change(memory) / memory.hbm : kHeadroom;
+}
 // Returns whether a plan fits; nullopt for a plan without figures.
 [[nodiscard]] inline std::optional<MemoryFit> fit_of(const Memory& memory) {
     return memory.stage.empty() ? std::nullopt : std::optional(memory.fit());

@@ -1,5 +1,7 @@
 #include "core/rules/state_runs.h"
 
+#include "core/base/text.h"
+#include "core/plan/names.h"
 #include "core/plan/software.h"
 
 namespace pentamesh {
@@ -42,6 +44,25 @@ bool offloads_activations(const Plan& plan, Software software, std::int64_t pp, 
     if (layers == 0 || layers == plan.training.offload.activations_layers) return true;
     if (software == Software::fsdp) return true;
     return is_megatron(software) && pp == 1 && !recomputes && layers < plan.model.layers;
+}
+
+std::string state_lack(const Plan& plan, Software software) {
+    if (!is_megatron(software)) return {};
+    const Training& t = plan.training;
+    const bool small = t.compute == Dtype::fp8 || t.compute == Dtype::fp4,
+               half = t.compute == Dtype::fp16 || (small && t.parameters == Dtype::fp16),
+               full = t.compute == Dtype::fp32 || t.compute == Dtype::tf32,
+               fp8_kept = t.parameters == Dtype::fp8 && t.compute == Dtype::fp8 && plan.layout.zero > 0;
+    const Dtype base = half ? Dtype::fp16 : full ? Dtype::fp32 : Dtype::bf16;
+    if (t.parameters != base && !fp8_kept)
+        return sentence("Megatron keeps weights in ", base, " where it computes in ", t.compute);
+    if (t.gradients != Dtype::fp32 && t.gradients != base)
+        return sentence("Megatron has no gradients in ", t.gradients, " with ", base, " weights");
+    if (t.optimizer_state != Dtype::fp32 && plan.layout.zero == 0)
+        return "Megatron keeps moments in fp32 without the distributed optimizer";
+    if (t.master_weights != MasterWeights::fp32 && bytes_of(t.parameters) < bytes_of(Dtype::fp32))
+        return sentence("Megatron has no master_weights ", t.master_weights);
+    return {};
 }
 
 }  // namespace pentamesh

@@ -4,6 +4,7 @@
 #include "core/plan/plan.h"
 
 #include <cstdint>
+#include <string>
 
 namespace pentamesh {
 
@@ -14,6 +15,12 @@ namespace pentamesh {
 // gradients by data_types.grad_accum_dtype. torchtitan has one type for all states (training.dtype).
 [[nodiscard]] bool keeps_gradients(const Plan& plan, Software software, Dtype type);
 [[nodiscard]] bool keeps_moments(const Plan& plan, Software software, int zero, Dtype type);
+// Returns why the software does not keep the states of the plan in its types: "Megatron has no gradients in
+// fp16 with bf16 weights". Empty where it does, and of a software whose types are not listed here: those of
+// Megatron are (training/arguments.py: weights are in fp16, bf16 or fp32 as the run computes, gradients in
+// fp32 or as the weights; core/optimizer/optimizer_config.py: main copies in fp32 or fp16, other moments than
+// fp32 over the distributed optimizer only).
+[[nodiscard]] std::string state_lack(const Plan& plan, Software software);
 
 // Return true if the software can keep that in host memory: a share of the optimizer at this stage of ZeRO;
 // activations of so many layers in a pipeline of so many stages, with recomputation or without. Always of

@@ -471,6 +471,35 @@ class Decide(unittest.TestCase):
         self.assertEqual(status, 0)
         self.assertEqual(out["space"]["pp"], [1])
         self.assertTrue(out["results"])
+        # Nobody wrote the layout that it begins with: nothing is said of it.
+        self.assertIsNone(out["base"])
+        self.assertIsNone(out["verdict"])
+        text = run("search", "--model", "llama-3-8b", "--cluster", "h100-sxm-ib", "--gpus", "16",
+                   "--set", "training.global_batch=64", "--hold", "pp")[1]
+        for words in ("The plan itself", "than the plan", "as long as the plan"):
+            self.assertNotIn(words, text)
+
+    def test_report_says_of_which_software_its_figures_are(self):
+        self.assertEqual(run_json("report", "mesh-8", "--json")[1]["software"], "megatron")
+        text = run("report", "mesh-8")[1]
+        self.assertIn("those of Megatron-LM, as of every plan that names no training.software.", text)
+        sets = ("--set", "training.software=torchtitan")
+        self.assertEqual(run_json("report", "mesh-8", *sets, "--json")[1]["software"], "torchtitan")
+        self.assertIn("those of torchtitan (training.software).", run("report", "mesh-8", *sets)[1])
+
+    def test_sensitivity_offers_no_type_that_megatron_has_not(self):
+        rows = run_json("sensitivity", "llama-3-70b-3d", "--json")[1]["rows"]
+        tried = [n for r in rows if r["id"] in ("/training/gradients", "/training/master_weights",
+                                                "/training/optimizer_state", "/training/parameters")
+                 for n in (r["down"], r["up"]) if n]
+        self.assertTrue(any(n["valid"] for n in tried))
+        self.assertTrue(any("Megatron" in n.get("message", "") for n in tried))
+        for n in tried:
+            sets = [word for s in n["set"] for word in ("--set", s)]
+            said = run("export", "llama-3-70b-3d", *sets, "--to", "megatron")[2]
+            refused = any(w in said for w in ("not so in Megatron", "none cannot be", "Megatron keeps"))
+            if n["valid"]:
+                self.assertFalse(refused, (n["set"], said))
 
     def test_search_refuses_values_that_no_plan_may_have(self):
         for bad in ("tp=0", "zero=9", "micro_batch=1e9", "schedule=zigzag"):

@@ -163,8 +163,8 @@ class Forms(unittest.TestCase):
         self.assertEqual(out.splitlines()[1].strip(), run_json(*words, "--json")[1]["verdict"])
         tie = run_json("compare", "llama-3-70b-3d", "--set-b", "virtual_stages=2", "--json")[1]
         self.assertEqual((tie["take"], tie["sure"]), (0, False))
-        self.assertRegex(tie["verdict"], r"^Take A if it measures faster: ([\d.]+ %) by the estimate\. .*"
-                         r"A gain of \1 is less than the estimate's own range of [\d.]+ %\.$")
+        self.assertRegex(tie["verdict"], r"^Take A if it measures faster: B is ([\d.]+ %) slower by the estimate\. .*"
+                         r"A difference of \1 is less than the estimate's own range of [\d.]+ %\.$")
         found = run_json("search", "llama-3-70b-3d", "--hold", "tp", "--hold", "pp", "--json")[1]
         self.assertRegex(found["verdict"], "^The fastest (is|takes) ")
         self.assertRegex(out.splitlines()[2], r"B is [\d.]+ m?s (faster|slower): .*")

@@ -1,6 +1,7 @@
 // Which of several plans to take: the words of each case, and one base for a gain.
 #include "core/decide/choose.h"
 
+#include "core/explain/verdict.h"
 #include "core/io/plan_json.h"
 #include "tests/core/shipped.h"
 #include "tests/near.h"
@@ -34,9 +35,15 @@ TEST_CASE("a gain within the estimate's range is said with a condition, the same
     const PlanChoice c = choose_among(std::array{JudgedPlan{&a, &ea}, JudgedPlan{&plain, &eb}});
     CHECK(c.take == 0);
     CHECK_FALSE(c.sure);
-    const std::string share = std::to_string(gain * 100).substr(0, 3);
-    CHECK(c.sentence.find("Take A if it measures faster: " + share) == 0);
-    CHECK(c.caution.find("A gain of " + share) == 0);
+    // Every share is of A's step, whichever of the two is faster.
+    const double slower = eb.step->time_s / ea.step->time_s - 1;
+    const std::string share = std::to_string(slower * 100).substr(0, 3);
+    CHECK(c.sentence.find("Take A if it measures faster: B is " + share) == 0);
+    if (slower < range) CHECK(c.caution.find("A difference of " + share) == 0);
+    const PlanChoice turned = choose_among(std::array{JudgedPlan{&plain, &eb}, JudgedPlan{&a, &ea}});
+    const std::string saved = std::to_string(gain * 100).substr(0, 3);
+    CHECK(turned.sentence.find("Take B if it measures faster: " + saved) == 0);
+    CHECK(turned.caution.find("A gain of " + saved) == 0);
     CHECK(tie_caution(range, *ea.step, *ea.step).empty());
     CHECK(tie_caution(kWorthIt / 2, *ea.step, *ea.step).empty());
 }
@@ -53,6 +60,7 @@ TEST_CASE(
     const PlanChoice c = choose_among(std::array{JudgedPlan{&full, &ef}, JudgedPlan{&a, &ea}});
     CHECK(c.take == 1);
     CHECK(c.sentence.find("A does not fit. Take B: it fits with ") == 0);
+    CHECK(c.caution.empty());  // what does not fit gains nothing
     const Plan other = test::presets().plan("llama-3-8b-fsdp");
     const Evaluation eo = evaluate(other);
     CHECK_FALSE(choose_among(std::array{JudgedPlan{&a, &ea}, JudgedPlan{&other, &eo}}).take.has_value());
@@ -64,4 +72,24 @@ TEST_CASE(
     const std::array three{JudgedPlan{&broken, &eb}, JudgedPlan{&full, &ef}, JudgedPlan{&a, &ea}};
     CHECK(choose_among(three).take == 2);
     CHECK(best_among(three) == 2);
+}
+
+TEST_CASE("a plan that its verdict says may not fit is not said to fit beside another") {
+    Plan a = test::presets().plan("llama-3-70b-3d"), b = a;
+    b.training.micro_batch = 2;
+    // The GPU has just what b takes, and a twentieth: b fits by the sum, and is above 92 %.
+    a.cluster.gpu.hbm_bytes = b.cluster.gpu.hbm_bytes = evaluate(b).memory.peak() / 0.95;
+    const Evaluation ea = evaluate(a), eb = evaluate(b);
+    REQUIRE(ea.step);
+    REQUIRE(eb.step);
+    REQUIRE(ea.memory.fit() == MemoryFit::yes);
+    REQUIRE(eb.memory.fit() == MemoryFit::tight);
+    const std::string said = choose_among(std::array{JudgedPlan{&a, &ea}, JudgedPlan{&b, &eb}}).sentence,
+                      turned = choose_among(std::array{JudgedPlan{&b, &eb}, JudgedPlan{&a, &ea}}).sentence;
+    CAPTURE(said);
+    CAPTURE(turned);
+    CHECK(said.find("oth fit") == std::string::npos);
+    CHECK(turned.find("oth fit") == std::string::npos);
+    CHECK(open_fit_words(ea.memory).empty());
+    CHECK(open_fit_words(eb.memory).find("GiB") != std::string::npos);
 }

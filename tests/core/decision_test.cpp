@@ -1,7 +1,10 @@
 // One answer for a plan: it keeps to its own rule, and never takes back what it proposed.
+#include "core/advice/advice.h"
 #include "core/decide/choose.h"
 #include "core/decide/decision.h"
 #include "core/explain/verdict.h"
+#include "core/plan/edits.h"
+#include "core/rules/software_runs.h"
 
 #include "tests/core/plans.h"
 #include "tests/core/shipped.h"
@@ -34,7 +37,23 @@ void check_pair(const Plan& plan, const Evaluation& e, const PlanDecision& d, co
     const PlanChoice flipped = choose_among(std::array{other, own});
     CHECK(flipped.take == 0);
     CHECK(flipped.sure == choice.sure);
-    CHECK(flipped.caution == choice.caution);
+    CHECK(flipped.caution.empty() == choice.caution.empty());
+}
+
+// Where a search was run, the decision knows of it: what the search calls faster beyond doubt is proposed as
+// such.
+void check_with_search(const Evaluation& e, const PlanDecision& d, const SearchReport& report) {
+    const PlanDecision with = with_search(d, e, report);
+    const SearchStanding stands = standing_of(e, report);
+    CAPTURE(stands.sentence);
+    if (stands.standing == PlanStanding::faster) {
+        CHECK(with.ruling == Ruling::change);
+        CHECK(with.ground == Ground::faster);
+        CHECK(with.gain_is_sure());
+    } else {
+        CHECK_FALSE(with.searched);
+        CHECK(with.ruling == d.ruling);
+    }
 }
 
 // A search's sentence is of the same rule: what it calls tied no comparison calls sure, and the other way
@@ -52,6 +71,7 @@ void check_search(const Plan& plan, const Evaluation& e) {
         CHECK(stands.standing == PlanStanding::unknown);
         return;
     }
+    check_with_search(e, decide(e, layouts_to_propose(plan, e, 1)), report);
     const auto fastest = std::ranges::min_element(report.results, {}, &SearchResult::step_s);
     const Evaluation best = evaluate(fastest->plan);
     const PlanChoice choice =
@@ -80,7 +100,7 @@ void check_search(const Plan& plan, const Evaluation& e) {
 
 // Checks a decision against what it was made from. The proposal is evaluated anew.
 void check_decision(const Plan& plan, const Evaluation& e) {
-    const NearLayouts around = layouts_within_two_edits(plan, e.step->time_s, {.headroom = 0, .threads = 1});
+    const NearLayouts around = layouts_to_propose(plan, e, 1);
     const PlanDecision d = decide(e, around);
     const MemoryFit fit = fit_of(e.memory).value_or(MemoryFit::no);
     CHECK(d.now == fit);
@@ -100,6 +120,12 @@ void check_decision(const Plan& plan, const Evaluation& e) {
     CHECK(d.gain == near(1 - then.step->time_s / e.step->time_s, 1e-9));
     CHECK(d.freed_bytes == near(e.memory.peak() - then.memory.peak(), 1e-9));
     CHECK(fits(fit_of(then.memory).value_or(MemoryFit::no)));
+    // It leaves what a search leaves, or the plan itself; what only makes the plan fit may leave less.
+    const double left = 1 - then.memory.peak() / then.memory.hbm, own = 1 - e.memory.peak() / e.memory.hbm;
+    if (fits(fit))
+        CHECK(left >= std::min(SearchOptions{}.headroom, own) - 1e-9);
+    else if (left < 0.05 - 1e-9)
+        CHECK(caution_of(d).find("of the memory free") != std::string::npos);
     CHECK(changed_choices(plan, d.proposal->choice).size() <= 3);  // schedule and chunks are one edit
     switch (d.ground) {
     case Ground::fits: CHECK_FALSE(fits(fit)); break;
@@ -188,6 +214,49 @@ TEST_CASE("a decision keeps to its rule and does not take back what it proposed:
     }
 }
 
+TEST_CASE(
+    "what is proposed of a plan leaves as much memory free as a search does: decision, advice, tried edits") {
+    int changes = 0;
+    for (const char* name : {"llama-3-8b-fsdp", "llama-3-70b-3d", "mixtral-8x7b-ep", "zoom-1024"}) {
+        CAPTURE(std::string(name));
+        const Plan plan = test::presets().plan(name);
+        const Evaluation e = evaluate(plan);
+        REQUIRE(e.step);
+        REQUIRE(e.memory.fits());
+        const double most = std::max(0.95 * e.memory.hbm, e.memory.peak()) * (1 + 1e-12);
+        const auto decision = decide(plan, e, 1);
+        REQUIRE(decision);
+        if (decision->proposal) CHECK(decision->proposal->memory_bytes <= most);
+        const TriedEdits tried = try_each_edit(plan, e);
+        for (const SearchResult& r : tried.fit) {
+            CHECK(r.memory_bytes <= most);
+            ++changes;
+        }
+        for (const SearchResult& r : tried.unfit) CHECK(r.memory_bytes > 0.95 * e.memory.hbm);
+        for (const Advised& p : advise(plan, e)) {
+            if (p.fix.empty() || p.rule != Rule::advice) continue;
+            Plan fixed = plan;
+            REQUIRE(apply_in_core(fixed, p.fix));
+            CAPTURE(p.message);
+            CHECK(evaluate(fixed).memory.peak() <= most);
+        }
+    }
+    CHECK(changes > 10);
+}
+
+TEST_CASE("a plan that fits with less to spare than a search keeps is changed for no fuller one") {
+    Plan plan = test::presets().plan("llama-3-70b-3d");
+    plan.cluster.gpu.hbm_bytes = evaluate(plan).memory.peak() / 0.98;
+    const Evaluation e = evaluate(plan);
+    REQUIRE(e.memory.fits());
+    CHECK(kept_free(e.memory) == near(0.02, 1e-9));
+    const auto decision = decide(plan, e, 1);
+    REQUIRE(decision);
+    if (decision->proposal) CHECK(decision->proposal->memory_bytes <= e.memory.peak() * (1 + 1e-12));
+    plan.cluster.gpu.hbm_bytes /= 1.2;
+    CHECK(kept_free(evaluate(plan).memory) == near(0.05, 1e-9));
+}
+
 TEST_CASE("risk comes first: where buffers may not fit, a layout that holds much less and is no slower is "
           "proposed") {
     const Plan plan = test::presets().plan("llama-3.1-405b-16k");
@@ -225,6 +294,8 @@ TEST_CASE("each ruling has its sentence") {
     d.now = MemoryFit::tight;
     CHECK(headline_of(d, "", "6.81 GiB")
           == "Run it as it is, with buffers under 6.81 GiB: no one or two changes that fit gain 1 %.");
+    CHECK(headline_of(d, "", "")
+          == "Run it as it is, though it may not fit: no one or two changes that fit gain 1 %.");
     d = {.ruling = Ruling::hopeless, .now = MemoryFit::no};
     CHECK(headline_of(d, "", "") == "Do not run it: it does not fit, and no two changes make it fit.");
     d = {.ruling = Ruling::measure,
@@ -233,12 +304,55 @@ TEST_CASE("each ruling has its sentence") {
          .now = MemoryFit::yes,
          .gain = 0.0345,
          .range = 0.08};
+    d.proposal->fit = MemoryFit::yes;
     CHECK(headline_of(d, "tp 4", "") == "Run it with tp 4 if that measures faster: 3.45 % by the estimate.");
     CHECK(caution_of(d) == "A gain of 3.45 % is less than the estimate's own range of 8 %.");
     d.ruling = Ruling::change, d.gain = 0.12, d.proposal->fit = MemoryFit::yes;
     CHECK(headline_of(d, "tp 4", "") == "Run it with tp 4: 12 % faster, and it fits.");
+    // A fit that is open is said in the words of the verdict, with every ruling.
+    d.proposal->fit = MemoryFit::tight;
+    CHECK(headline_of(d, "tp 4", "") == "Run it with tp 4: 12 % faster, but it may not fit.");
+    d.ruling = Ruling::measure, d.gain = 0.0345;
+    CHECK(headline_of(d, "tp 4", "")
+          == "Run it with tp 4 if that measures faster: 3.45 % by the estimate, but it may not fit.");
+    d.ruling = Ruling::change, d.gain = 0.12, d.proposal->fit = MemoryFit::yes;
     CHECK(caution_of(d).empty());
     d.ground = Ground::fits, d.now = MemoryFit::no, d.gain = -0.05;
     CHECK(headline_of(d, "recompute full", "")
           == "Do not run it as it is. Run it with recompute full: it then fits, and is 5 % slower.");
+}
+
+TEST_CASE("a decision says of which software its layouts are, and what that does not run of the plan") {
+    // ZeRO-2 with a pipeline: Megatron-LM has no such thing; of DualPipe neither.
+    for (const char* name : {"llama-3.1-405b-16k", "deepseek-v3-2048"}) {
+        CAPTURE(std::string(name));
+        const Plan plan = test::presets().plan(name);
+        REQUIRE(plan.training.software == Software::megatron);
+        REQUIRE(lacks_of(plan, Software::megatron).any());
+        const Evaluation e = evaluate(plan);
+        const auto d = decide(plan, e);
+        REQUIRE(d);
+        CHECK(d->outside.find("Megatron-LM does not run all of it: ") == 0);
+        CHECK(scope_of(*d).find(d->outside) == 0);
+        if (d->ruling == Ruling::keep)
+            CHECK(headline_of(*d, "", "").find("Run it as it is, though not by Megatron-LM") == 0);
+        // The search has only what Megatron-LM runs, and says that the plan is none of that.
+        SearchReport report;
+        std::optional<SpaceError> error;
+        SpaceRequest few;
+        few.hold = {"order", "schedule=1f1b", "recompute", "virtual_stages=1", "zero=1", "tp", "cp", "ep"};
+        report = search(plan, search_space(plan, few, error), {.threads = 1});
+        REQUIRE_FALSE(error);
+        find_ties(plan, {}, report);
+        const SearchStanding stands = standing_of(e, report);
+        CAPTURE(stands.sentence);
+        if (stands.standing != PlanStanding::unknown && stands.standing != PlanStanding::fits)
+            CHECK(stands.sentence.find("The fastest that Megatron-LM runs ") == 0);
+    }
+    const Plan whole = test::presets().plan("llama-3-70b-3d");
+    REQUIRE_FALSE(lacks_of(whole, whole.training.software).any());
+    const auto d = decide(whole, evaluate(whole));
+    REQUIRE(d);
+    CHECK(d->outside.empty());
+    CHECK(scope_of(*d) == "Weighed: one and two changes that Megatron-LM runs; a search weighs all.");
 }

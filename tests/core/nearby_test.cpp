@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <limits>
 #include <optional>
+#include <vector>
 
 using namespace pentamesh;
 
@@ -90,4 +91,15 @@ TEST_CASE("what two edits gain can be stopped, and is nothing where nothing fits
     plan.layout = {};
     plan.layout.dp_shard = 8;
     CHECK_FALSE(layouts_within_two_edits(plan, 0, {.threads = 1}).fastest);
+}
+
+TEST_CASE("each edit changes something, also of a plan that leaves fields out which a layout states") {
+    const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
+    Plan plan = presets.plan("mixtral-8x7b-ep");
+    plan.layout.etp.reset();
+    plan.layout.dp_replicate.reset();
+    REQUIRE(evaluate(plan).step);
+    const std::vector<SearchResult> tried = best_of_each_edit(plan, {.headroom = -1e3, .threads = 1});
+    CHECK(tried.size() > 3);
+    for (const SearchResult& r : tried) CHECK_FALSE(changed_choices(plan, r.choice).empty());
 }

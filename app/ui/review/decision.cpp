@@ -37,6 +37,11 @@ PlanChoice reviewed_choice(const ReviewContent& content) {
 
 }  // namespace
 
+bool hangs_on_buffers(const Memory& m) {
+    return !m.stage.empty() && m.stage[static_cast<std::size_t>(m.peak_stage)].most() > m.hbm
+           && room_for_buffers(m) > 0;
+}
+
 MemoryFit fit_of_plan(const Evaluation& e) {
     return fit_of(e.memory).value_or(MemoryFit::no);
 }
@@ -58,7 +63,7 @@ std::string training_cost_words(const Reviewed& of) {
 }
 
 void ReviewContent::try_changes() {
-    TriedEdits edits = try_each_edit(plans[shown], evaluations[shown].step->time_s);
+    TriedEdits edits = try_each_edit(plans[shown], evaluations[shown]);
     tried = std::move(edits.fit), unfit = std::move(edits.unfit);
 }
 
@@ -148,7 +153,9 @@ std::string decision_by_figures(const ReviewContent& content, const SearchResult
     if (content.plans.size() > 1) return reviewed_choice(content).sentence;
     const Reviewed of = content.first();
     const std::string change = proposed == nullptr ? "" : change_words(of.plan, proposed->choice);
-    return headline_of(*content.decision, change, memory_text(room_for_buffers(of.evaluation.memory)));
+    const Memory& memory = of.evaluation.memory;
+    return headline_of(*content.decision, change,
+                       hangs_on_buffers(memory) ? memory_text(room_for_buffers(memory)) : "");
 }
 
 namespace {
@@ -207,7 +214,8 @@ std::string reason_of(const ReviewContent& content, const SearchResult* proposed
                                                                              : comparison_verdict(content));
     std::string out = said + verdict_of(of.evaluation).reason;
     if (content.decision)
-        if (const std::string caution = caution_of(*content.decision); !caution.empty()) out += " " + caution;
+        for (const std::string& more : {caution_of(*content.decision), scope_of(*content.decision)})
+            if (!more.empty()) out += " " + more;
     return out;
 }
 
@@ -227,8 +235,14 @@ std::vector<std::string> open_questions(const ReviewContent& content, std::size_
     if (plan == 0 && content.measured && fit_of_plan(e) == MemoryFit::no)
         out.emplace_back("A published run has this plan: how does it fit?");
     const double room = room_for_buffers(e.memory);
-    if (e.memory.stage[static_cast<std::size_t>(e.memory.peak_stage)].most() > e.memory.hbm && room > 0)
+    if (hangs_on_buffers(e.memory))
         out.push_back("Do the framework's buffers stay under " + memory_text(room) + "?");
+    else if (const std::string why = open_fit_words(e.memory); !why.empty())
+        out.push_back("Does " + (content.plans.size() > 1 ? "it" : content.detail_name()) + " fit? " + why);
+    if (const SearchResult* proposed = proposal_of(content); proposed != nullptr)
+        if (const std::string why = open_fit_words(evaluate(proposed->plan).memory); !why.empty())
+            out.push_back("Does it fit with " + change_words(content.plans[0], proposed->choice) + "? "
+                          + why);
     const Step& s = *e.step;
     if (s.calibrated == 0 && s.nearest_run >= kFarRun)
         out.emplace_back("What does one step take? No measured run is near.");
@@ -338,16 +352,21 @@ bool draw_tried_column(ReviewSheet& sheet, Rect room, const ReviewContent& conte
         room.cut_top(line * 0.3f);
         if (room.h < line * 2.5f) return said == own.size();
     }
+    const auto is_proposed = [&](const SearchResult& r) {
+        return proposed != nullptr && changed_choices(r.plan, proposed->choice).empty();
+    };
     Rect head = room.cut_top(line);
     const float memory_w = sheet.canvas().text_width("000.0", sheet.strong()) + 12,
                 time_w = sheet.canvas().text_width("00.00 ms", sheet.strong()) + 6;
     sheet.label(head.cut_right(memory_w), "GiB", sheet.faint(), Align::right);
     sheet.label(head.cut_right(time_w), "step", sheet.faint(), Align::right);
-    sheet.label(head, "One change each", sheet.strong());
+    const bool two = proposed != nullptr && std::ranges::none_of(content.tried, is_proposed);
+    sheet.label(head, two ? "The proposal, one change each" : "One change each", sheet.strong());
     const auto row = [&](const std::string& words, double step_s, double memory, bool fits, bool strong) {
         TextStyle style = strong ? sheet.strong() : sheet.plain(), figure = style;
         if (!fits) figure.color = sheet.theme().bad;
-        const float h = sheet.canvas().paragraph_height(room.w - memory_w - time_w, words, style, line);
+        const float h =
+            std::max(line, sheet.canvas().paragraph_height(room.w - memory_w - time_w, words, style, line));
         if (h > room.h) return false;
         Rect r = room.cut_top(h);
         if (strong)
@@ -360,17 +379,25 @@ bool draw_tried_column(ReviewSheet& sheet, Rect room, const ReviewContent& conte
         return true;
     };
     const Evaluation& e = of.evaluation;
-    row("this plan", e.step->time_s, e.memory.peak(), fits(fit_of_plan(e)), false);
+    const auto named = [](const std::string& words, MemoryFit fit) {
+        return words + (fit == MemoryFit::yes ? "" : ": " + std::string(name_of(fit)));
+    };
+    const auto add = [&](const SearchResult& r, bool strong) {
+        return row(named(change_words(of.plan, r.choice), r.fit), r.step_s, r.memory_bytes, fits(r.fit),
+                   strong);
+    };
+    row(named("this plan", fit_of_plan(e)), e.step->time_s, e.memory.peak(), fits(fit_of_plan(e)), false);
+    // A proposal of two changes was not tried one by one.
+    if (two) add(*proposed, true);
     // Layouts that are faster and do not fit have the last rows.
     constexpr std::size_t kUnfitBeside = 2;
     const std::size_t unfit = std::min(content.unfit.size(), sheet.paper().wide ? kUnfitBeside : kAllParts);
     Rect last = room.cut_bottom(std::min(room.h * 0.5f, line * static_cast<float>(unfit)));
     for (const SearchResult& r : content.tried)
-        if (!row(change_words(of.plan, r.choice), r.step_s, r.memory_bytes, true, &r == proposed)) break;
+        if (!add(r, is_proposed(r))) break;
     room.h += last.h;
     for (const SearchResult& r : content.unfit)
-        if (!row(change_words(of.plan, r.choice) + ": does not fit", r.step_s, r.memory_bytes, false, false))
-            break;
+        if (!is_proposed(r) && !add(r, false)) break;
     if (content.tried.empty() && room.h >= line)
         sheet.label(room.cut_top(line), "no other fits", sheet.faint());
     return said == own.size();
@@ -474,7 +501,7 @@ bool draw_columns(ReviewSheet& sheet, const ReviewContent& content, const Search
     sheet.gap();
     const AuthorWords& own = content.plans[0].review;
     const float tried_h =
-        rows(content.tried.size() + content.unfit.size() + 3)
+        rows(content.tried.size() + content.unfit.size() + 4)
         + (own.alternatives.empty() ? 0
                                     : items_height(sheet, half, items_of(own.alternatives)) + 1.5f * line);
     Rect room = sheet.take(std::min(std::max(0.0f, sheet.left() - 2),

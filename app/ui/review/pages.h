@@ -167,6 +167,9 @@ bool draw_columns(ReviewSheet& sheet, const ReviewContent& content, const Search
 // from one change each that was tried (ReviewContent::tried); the author's own words win.
 
 [[nodiscard]] MemoryFit fit_of_plan(const Evaluation& evaluation);
+// Returns true if the plan fits or not by what the framework's buffers take: they have some room, and not
+// that of the largest that were measured.
+[[nodiscard]] bool hangs_on_buffers(const Memory& memory);
 struct CostWords {
     std::string head, rest;
     [[nodiscard]] std::string joined() const { return rest.empty() ? head : head + ", " + rest; }

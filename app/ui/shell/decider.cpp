@@ -54,15 +54,15 @@ ChangesWords changes_words(const Plan& plan, const LayoutChoice& to) {
     return out;
 }
 
-// Returns the step of a layout if the report lists it, else null. Of layouts that are equally good it lists
-// one.
-const Step* step_of(const SearchFound& found, const FoundLayout& layout) {
+// Returns what the report has of a layout if it lists it, else null. Of layouts that are equally good it
+// lists one.
+const SearchResult* result_of(const SearchFound& found, const FoundLayout& layout) {
     if (!found.report) return nullptr;
     const std::vector<SearchResult>& all = found.report->results;
     const auto at = std::find_if(all.begin(), all.end(), [&](const SearchResult& r) {
         return r.step_s == layout.step_s && r.memory_bytes == layout.memory_bytes;
     });
-    return at == all.end() ? nullptr : &at->step;
+    return at == all.end() ? nullptr : &*at;
 }
 
 }  // namespace
@@ -173,7 +173,7 @@ void Decider::offer_mends() {
         BetterLayout& made = better_.emplace_back();
         made.edit = PlanEdit{in_place_of(open, m.plan), m.change, ""};
         made.gain =
-            std::string(m.fit == MemoryFit::yes ? "It fits" : "It fits by the sum")
+            "It " + std::string(name_of(m.fit))
             + (!m.time_counted ? "" : ", at " + std::string(by < 0 ? "−" : "+") + percent(std::abs(by)));
         made.changes = m.change;
         made.reason = memory_text(m.memory_bytes) + " instead of " + memory_text(e.memory.peak())
@@ -205,17 +205,18 @@ void Decider::look_for_better() {
     const double now_s = e.step ? e.step->time_s : 0;
     const double room = open.cluster.gpu.hbm_bytes;  // an impossible plan has no memory to compare
     // `step` holds the parts of its time; null: they are not known.
-    const auto offer = [&](const std::string& how, double step_s, double memory_bytes, Plan plan,
-                           const std::string& words, const Step* step) {
+    const auto offer = [&](const std::string& how, double step_s, double memory_bytes, MemoryFit fit,
+                           Plan plan, const std::string& words, const Step* step) {
+        const std::string it(name_of(fit));
         const bool less = now_s > 0 && step_s < now_s;
         const double by = now_s > 0 ? step_s / now_s - 1 : 0;
         const std::string why =
             less && step != nullptr ? " Why: " + main_parts_text(*e.step, *step) + "." : "";
         BetterLayout made;
         made.edit = PlanEdit{std::move(plan), "a faster layout", ""};
-        made.gain = now_s <= 0 ? "It fits"
-                    : less     ? "−" + percent(-by) + ", and it fits"
-                               : "It fits, at +" + percent(by);
+        made.gain = now_s <= 0 ? "It " + it
+                    : less ? "−" + percent(-by) + (fit == MemoryFit::yes ? ", and it " : ", but it ") + it
+                           : "It " + it + ", at +" + percent(by);
         made.changes = words;
         const std::string hsdp = hsdp_words(open, made.edit.plan);
         made.reason = how + " " + time_text(step_s) + " a step, with " + memory_text(room - memory_bytes)
@@ -224,7 +225,13 @@ void Decider::look_for_better() {
     };
     const bool holds = found != nullptr && !found->front.empty() && still_holds(*found, open);
     const FoundLayout* best = holds ? &found->front.back() : nullptr;
-    const PlanDecision* decision = decision_.is_of(revision) && *decision_ ? &**decision_ : nullptr;
+    std::optional<PlanDecision> joined;  // it knows of the search, where one was run
+    if (decision_.is_of(revision) && *decision_) {
+        joined = **decision_;
+        if (holds && found->report) joined = with_search(std::move(*joined), e, *found->report);
+        if (joined->searched) joined->proposal->plan = with_choice(*found, open, joined->proposal->choice);
+    }
+    const PlanDecision* decision = joined ? &*joined : nullptr;
     const SearchResult* near = decision != nullptr && decision->proposal ? &*decision->proposal : nullptr;
     const auto much = [&](double step_s) { return !fits || step_s < kMuch * now_s; };
     const bool enough = near != nullptr && best != nullptr && near->step_s <= kAsGood * best->step_s;
@@ -239,15 +246,24 @@ void Decider::look_for_better() {
                                                             "Three changes make it", "Four changes make it"};
         const auto n = static_cast<std::size_t>(std::max(1, changes.changes));
         offer(n <= kCounts.size() ? kCounts[n - 1] : std::to_string(n) + " changes make it", near->step_s,
-              near->memory_bytes, in_place_of(open, near->plan), changes.words, &near->step);
-        if (decision->ground == Ground::leaner) better_.back().gain = gained_words(*decision);
-        if (const std::string caution = caution_of(*decision); !caution.empty())
-            better_.back().reason += " " + caution;
+              near->memory_bytes, near->fit, in_place_of(open, near->plan), changes.words, &near->step);
+        if (decision->ground == Ground::leaner)
+            better_.back().gain =
+                gained_words(*decision) + (near->fit == MemoryFit::yes ? "" : "; it may not fit");
+        for (const std::string& more : {caution_of(*decision), decision->outside})
+            if (!more.empty()) better_.back().reason += " " + more;
     }
     if (best != nullptr && much(best->step_s) && !enough) {
-        const Step* step = step_of(*found, *best);
-        offer("The best layout that the search knows takes", best->step_s, best->memory_bytes,
-              with_choice(*found, open, best->choice), words_of(best->choice, experts), step);
+        const SearchResult* listed = result_of(*found, *best);
+        const Step* step = listed == nullptr ? nullptr : &listed->step;
+        Plan plan = with_choice(*found, open, best->choice);
+        const MemoryFit fit =
+            listed != nullptr
+                ? listed->fit
+                : fit_of(evaluate(plan, {.timeline = false, .messages = false, .report = false}).memory)
+                      .value_or(MemoryFit::no);
+        offer("The best layout that the search knows takes", best->step_s, best->memory_bytes, fit,
+              std::move(plan), words_of(best->choice, experts), step);
         const std::string caution =
             fits && step != nullptr ? tie_caution(1 - best->step_s / now_s, *e.step, *step) : "";
         if (!caution.empty()) better_.back().reason += " " + caution;

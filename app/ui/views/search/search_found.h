@@ -26,7 +26,7 @@ struct SearchRequest {
     bool finer = false;              // recomputation of some layers and of modules too
     std::vector<ValueRange> ranges;  // of others, each once
     Goal goal = Goal::tokens;
-    double headroom = 0.05;
+    double headroom = kHeadroom;
     bool any_software = false;  // else only what the plan's software runs
     bool operator==(const SearchRequest&) const = default;
     [[nodiscard]] const ValueRange* range_of(Varied field) const;
