@@ -203,6 +203,23 @@ class TokenLanes {
             draw_call_lane(compute, below, way, px);
     }
 
+    // Returns "101 MB leave each GPU a layer; the step waits 0 s of 10 s", in fewer words for less room: what
+    // the step waits for stays.
+    [[nodiscard]] std::string way_price(const KeysWay& way, float width) const {
+        const std::string sent = traffic_text(way.sent_bytes), waits = time_text(way.step_waits_s),
+                          step = time_text(way.step_s);
+        if (way.step_s <= 0) return sent + " leave each GPU a layer.";
+        const std::array<std::string, 5> words{
+            sent + " leave each GPU a layer; the step waits " + waits + " of " + step + ".",
+            sent + " a layer; the step waits " + waits + " of " + step + ".",
+            sent + " a layer; the step waits " + waits + ".",
+            "The step waits " + waits + " of " + step + ".",
+            "The step waits " + waits + ".",
+        };
+        const std::string_view fits = wording(ui_, width, words, ui_.small());
+        return fits.empty() ? words.back() : std::string(fits);
+    }
+
     void draw_way_words(Rect text, const KeysWay& way, bool roomy) {
         constexpr double kNothing = 0.002;  // of attention
         const bool waits = way.waits_s > kNothing * way.attention_s;
@@ -234,13 +251,9 @@ class TokenLanes {
         if (c_.text_width(why, ui_.small()) > first.w) why = brief;
         ui_.label(first, why, ui_.small());
         if (!roomy) return;
-        const std::string sent = traffic_text(way.sent_bytes) + " leave each GPU a layer";
-        const std::string step = way.step_s > 0 ? "; the step waits " + time_text(way.step_waits_s) + " of "
-                                                      + time_text(way.step_s)
-                                                : std::string();
         const Rect second = text.cut_top(17);
         if (way.lacks.empty())
-            ui_.label(second, sent + step + ".", ui_.small());
+            ui_.label(second, way_price(way, second.w), ui_.small());
         else
             ui_.label(second, way.lacks, ui_.small().in(theme_.amber));
     }
