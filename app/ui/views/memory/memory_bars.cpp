@@ -282,11 +282,11 @@ void draw_line_marks(Ui& ui, Rect column, double px_per_byte, float line_y, cons
 
 namespace {
 
-// Writes what a part of a lying bar holds: before the line of what the GPU has where it has room there, else
-// on a ground of its own, for hatching is none for type.
 struct BarEnds {
     float end = 0, line = 0;  // of what is seen of the bar; where hatching begins
 };
+// Writes what a part of a lying bar holds: before the line of what the GPU has where it has room there, else
+// on a ground of its own, for hatching is none for type.
 void write_part_of_bar(const Ink& ink, Rect part, std::size_t category, double bytes, BarEnds at) {
     constexpr float kEdges = 8;
     const std::string figure = memory_text(bytes);
@@ -324,6 +324,7 @@ void draw_memory_bar(const Ink& ink, Rect bar, const StageMemory& s, double hbm,
         for (const float x : {bar.right() - kFromEnd, bar.right() - kFromEnd + 8})
             c.line({x - kSlant, bar.bottom() + 3}, {x + kSlant, bar.y - 3}, ink.theme.window, 3);
     }
+    c.line({x_of(hbm), bar.y - 3}, {x_of(hbm), bar.bottom() + 3}, ink.theme.bad, 1, Dash::dashed);
     for (std::size_t i = 0; i < kBuffers; ++i)  // a whisker lies over the buffers
         write_part_of_bar(ink, parts[i], i, bytes_at(s, i), {bar.right(), over ? x_of(hbm) : bar.right()});
     if (s.most() - s.least() >= kOver) {
@@ -331,7 +332,6 @@ void draw_memory_bar(const Ink& ink, Rect bar, const StageMemory& s, double hbm,
         c.line({low, y}, {high, y}, ink.theme.text, 1.2f);
         for (const float x : {low, high}) c.line({x, y - 4}, {x, y + 4}, ink.theme.text, 1.2f);
     }
-    c.line({x_of(hbm), bar.y - 3}, {x_of(hbm), bar.bottom() + 3}, ink.theme.bad, 1, Dash::dashed);
 }
 
 void draw_gpu_bar(Ui& ui, Rect bar, const StageMemory& s, double hbm) {
@@ -344,16 +344,21 @@ void draw_gpu_bar(Ui& ui, Rect bar, const StageMemory& s, double hbm) {
         if (parts[i].w <= 0) continue;
         fill_memory(c, ui.theme(), parts[i], static_cast<MemoryCategory>(i));
         c.line({parts[i].x, parts[i].y}, {parts[i].x, parts[i].bottom()}, ui.theme().window, 1);
-        segment_figure(ui, parts[i], i, bytes_at(s, i), i == kBuffers);
     }
     const float end = x_of(s.total()), line = x_of(hbm);
-    if (scale < hbm) return;
+    const auto write_figures = [&] {  // over the hatching and the line, on a ground
+        for (std::size_t i = 0; i < kCategoryCount; ++i)
+            if (parts[i].w > 0)
+                segment_figure(ui, parts[i], i, bytes_at(s, i), i == kBuffers || parts[i].right() > line + 1);
+    };
+    if (scale < hbm) return write_figures();
     if (s.total() > hbm)
         hatch_over(c, ui.theme(), {line, bar.y, end - line, bar.h});
     else if (const std::string free = memory_text(hbm - s.total()) + " free";
              c.text_width(free, ui.small()) + 12 < line - end)
         c.text_in({end, bar.y, line - end, bar.h}, free, ui.small(), Align::center);
     c.line({line, bar.y - 3}, {line, bar.bottom() + 3}, ui.theme().bad, 1, Dash::dashed);
+    write_figures();
 }
 
 // Draws what a GPU holds over the whole width, with a beam from its place on the scale of the GPU.

@@ -45,10 +45,10 @@ class TokenMemory {
         if (c_.text_width(sub, ui_.small()) > box.w - 28) sub = "activations are cut";
         Rect in = token_panel(ui_, box, box.w < 190 ? "Memory" : "Memory of one GPU", sub);
         const bool both = cut_.ranks > 1 && s_.whole_refused.empty();
-        double top = std::max(s_.hbm, std::max(s_.held.total(), s_.whole.total()));
-        top = ui_.kept_scale("tokens.memory", std::max(top, scene_.axis_bytes));
+        const double own = std::max(s_.held.total(), s_.whole.total());
+        const double top = ui_.kept_scale("tokens.memory", memory_axis(own, scene_.axis_bytes, s_.hbm, in.h));
         const std::string legend = s_.whole_refused.empty() || cut_.ranks <= 1
-                                       ? "hatched: buffers; on top: activations"
+                                       ? "hatched: buffers; on top: " + name
                                        : "Without cp: " + s_.whole_refused;
         const float foot =
             in.h > 200 ? std::min(c_.paragraph_height(in.w, legend, ui_.small(), 17), 51.0f) : 0;
@@ -81,6 +81,7 @@ class TokenMemory {
     void draw_bar(Rect plot, Rect names, float x, float w, const StageMemory& m, double px,
                   std::string_view name) {
         float y = plot.bottom();
+        const float line_y = plot.bottom() - static_cast<float>(s_.hbm * px);
         for (const std::size_t k : {kBuffers, std::size_t{0}, std::size_t{1}, std::size_t{2}, kActivations}) {
             const auto h = static_cast<float>(
                 ui_.glide("tokens.bytes", bytes_at(m, k), k + (name == "whole" ? 0 : kCategoryCount)) * px);
@@ -89,13 +90,19 @@ class TokenMemory {
             const Rect part{x - w / 2, y, w, h};
             fill_memory(c_, theme_, part, static_cast<MemoryCategory>(k));
             if (h > 3) c_.line({part.x, y}, {part.right(), y}, theme_.panel, 1);
-            if (h < 18) continue;
+            Rect seen = part;  // of it what the line of the GPU's memory does not go through
+            if (part.y < line_y && line_y < part.bottom()) {
+                const bool upper = line_y - part.y >= part.bottom() - line_y;
+                if (!upper) seen.y = line_y;
+                seen.h = upper ? line_y - part.y : part.bottom() - line_y;
+            }
+            if (seen.h < 18) continue;
             const TextStyle style = ui_.style(12, Tone::text, Face::semibold);
             if (k == kBuffers)
-                write_plate(ui_, {part.x + 6, part.center().y - 8, part.w - 12, 16}, gib(bytes_at(m, k)),
+                write_plate(ui_, {seen.x + 6, seen.center().y - 8, seen.w - 12, 16}, gib(bytes_at(m, k)),
                             style, theme_.panel);
             else
-                c_.text_in(part, gib(bytes_at(m, k)), style.in(ink_on(theme_.memory[k])), Align::center);
+                c_.text_in(seen, gib(bytes_at(m, k)), style.in(ink_on(theme_.memory[k])), Align::center);
         }
         TextStyle bold = ui_.style(14, Tone::text, Face::semibold);
         if (m.total() > s_.hbm) bold.color = theme_.bad;
