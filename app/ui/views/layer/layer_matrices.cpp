@@ -338,7 +338,15 @@ class MatrixRows : public MatrixPainter {
                    Align::center);
         hint(s, summand_words());
         name_over(s, asked_ ? "not right" : "a summand", s.w + gap_ * 2);
-        if (small) name_under(s, "full size, wrong value", s.w + gap_ * 2.4f);
+        if (small) {
+            // The words under B keep their place; a shorter wording has room beside them.
+            const float rows = c_.text_width("its rows", ui_.style(11.5f, Tone::secondary));
+            const float clear = 2 * (s.center().x - b.center().x - rows / 2 - 8);
+            const float most = std::min(s.w + gap_ * 2.4f, clear);
+            const std::string_view whole = "full size, wrong value";
+            const bool fits = c_.text_width(whole, ui_.style(11.5f, Tone::secondary)) <= most;
+            name_under(s, fits ? whole : std::string_view("wrong value"), most);
+        }
         if (!asked_) draw_result(y, at, small);
     }
 
