@@ -340,12 +340,12 @@ class MatrixRows : public MatrixPainter {
         name_over(s, asked_ ? "not right" : "a summand", s.w + gap_ * 2);
         if (small) {
             // The words under B keep their place; a shorter wording has room beside them.
-            const float rows = c_.text_width("its rows", ui_.style(11.5f, Tone::secondary));
-            const float clear = 2 * (s.center().x - b.center().x - rows / 2 - 8);
-            const float most = std::min(s.w + gap_ * 2.4f, clear);
-            const std::string_view whole = "full size, wrong value";
-            const bool fits = c_.text_width(whole, ui_.style(11.5f, Tone::secondary)) <= most;
-            name_under(s, fits ? whole : std::string_view("wrong value"), most);
+            const TextStyle type = ui_.style(11.5f, Tone::secondary);
+            const float under_b = c_.text_width("its rows", type);
+            const float clear = 2 * (s.center().x - b.center().x - under_b / 2 - 8);
+            const float room = std::min(s.w + gap_ * 2.4f, clear);
+            const std::string_view longer = "full size, wrong value", shorter = "wrong value";
+            name_under(s, c_.text_width(longer, type) <= room ? longer : shorter, room);
         }
         if (!asked_) draw_result(y, at, small);
     }
