@@ -50,3 +50,18 @@ TEST_CASE("four stages fill the width as sixteen do, and the line has one label"
     };
     CHECK(right_edge("llama-3-70b-3d", 3) == near(right_edge("llama-3.1-405b-16k", 15), 0.01));
 }
+
+TEST_CASE("what was there before does not make a sliver of the plan's own bar") {
+    constexpr double kHbm = 80;
+    // Both have their true lengths while the plan's own can be seen.
+    CHECK(memory_axis(60, 0, kHbm, 400) == near(kHbm));
+    CHECK(memory_axis(60, 150, kHbm, 400) == near(150));
+    CHECK(memory_axis(170, 214, kHbm, 400) == near(214));
+    CHECK(memory_axis(300, 60, kHbm, 400) == near(300));
+    // 1,410 beside 66: 3 of 60 pixels of a low pane. The line and some room behind it remain.
+    const double cut = memory_axis(66, 1410, kHbm, 60);
+    CHECK(cut > kHbm);
+    CHECK(60 * 66 / cut > 24);
+    CHECK(memory_axis(66, 200, kHbm, 60) < 200);  // of 60 pixels 20 would be left
+    CHECK(memory_axis(900, 1410, kHbm, 60) == near(1410));
+}

@@ -338,7 +338,15 @@ class MatrixRows : public MatrixPainter {
                    Align::center);
         hint(s, summand_words());
         name_over(s, asked_ ? "not right" : "a summand", s.w + gap_ * 2);
-        if (small) name_under(s, "full size, wrong value", s.w + gap_ * 2.4f);
+        if (small) {
+            // The words under B keep their place; a shorter wording has room beside them.
+            const TextStyle type = ui_.style(11.5f, Tone::secondary);
+            const float under_b = c_.text_width("its rows", type);
+            const float clear = 2 * (s.center().x - b.center().x - under_b / 2 - 8);
+            const float room = std::min(s.w + gap_ * 2.4f, clear);
+            const std::string_view longer = "full size, wrong value", shorter = "wrong value";
+            name_under(s, c_.text_width(longer, type) <= room ? longer : shorter, room);
+        }
         if (!asked_) draw_result(y, at, small);
     }
 

@@ -19,6 +19,17 @@
 
 namespace pentamesh::ui {
 
+namespace {
+
+double shown_total(const StageMemory& s, std::uint32_t hidden) {
+    double sum = 0;
+    for (std::size_t i = 0; i < kCategoryCount; ++i)
+        if (((hidden >> i) & 1U) == 0) sum += bytes_at(s, i);
+    return sum;
+}
+
+}  // namespace
+
 void fill_memory(Canvas& canvas, const Theme& theme, Rect bar, MemoryCategory category, float alpha,
                  float radius) {
     if (category == MemoryCategory::buffers)
@@ -48,6 +59,24 @@ void fill_memory(Canvas& canvas, const Theme& theme, const MemoryParts& parts, f
             fill_memory(canvas, theme, parts[i], static_cast<MemoryCategory>(i), alpha);
 }
 
+double memory_axis(double own, double before, double hbm, float length) {
+    constexpr double kMost = 4, kSliver = 1.5, kBeyond = 1.3;
+    constexpr float kLeast = 24;  // of the plan's own bar
+    const double needed = std::max(own, hbm);
+    if (before <= needed) return needed;
+    const bool short_bar = own * static_cast<double>(length) < kLeast * before;
+    const bool cut = before > kMost * needed || (short_bar && before > kSliver * needed);
+    return cut ? std::max(own, kBeyond * hbm) : before;
+}
+
+double single_bar_bytes(const Scene& scene, const MemoryViewState& state, float width) {
+    constexpr double kBehind = 1.02;  // the end of the bar is seen
+    const Memory& m = shown_memory(scene.evaluation);
+    const StageMemory& s = m.stage.front();
+    const double own = state.hidden == 0 ? s.most() : shown_total(s, state.hidden);
+    return kBehind * memory_axis(own, scene.axis_bytes, m.hbm, width);
+}
+
 void hatch_over(Canvas& canvas, const Theme& theme, Rect over) {
     canvas.rect(over, theme.window.alpha(0.35f));
     canvas.pattern(over, Pattern::hatched, theme.bad);
@@ -55,13 +84,6 @@ void hatch_over(Canvas& canvas, const Theme& theme, Rect over) {
 }
 
 namespace {
-
-double shown_total(const StageMemory& s, std::uint32_t hidden) {
-    double sum = 0;
-    for (std::size_t i = 0; i < kCategoryCount; ++i)
-        if (((hidden >> i) & 1U) == 0) sum += bytes_at(s, i);
-    return sum;
-}
 
 // A stage as it is drawn now, and its total before the last edit, where that was another.
 struct DrawnStage {
@@ -80,6 +102,20 @@ DrawnStage drawn_of(Ui& ui, const StageMemory& s, const MemoryViewState& state, 
         for (const StageMemory& a : scene.outlined->memory.stage)
             if (a.stage == s.stage) out.before = shown_total(a, state.hidden);
     return out;
+}
+
+// Marks that the outline of what was there before goes on behind the end of the plot, and writes how far: two
+// strokes over each of its edges.
+void mark_cut(Ui& ui, const DrawnStage& drawn, std::array<Vec2, 2> edges, Rect words) {
+    constexpr float kLong = 5, kApart = 5;
+    const bool upright = edges[0].y == edges[1].y;
+    for (const Vec2 at : edges)
+        for (const float by : {-kApart / 2, kApart / 2}) {
+            const Vec2 on = upright ? Vec2{at.x, at.y + by} : Vec2{at.x + by, at.y};
+            ui.canvas().line({on.x - kLong, on.y + kLong / 2}, {on.x + kLong, on.y - kLong / 2},
+                             ui.theme().text, 1.5f);
+        }
+    write_whole(ui, words, "before " + memory_text(*drawn.before), ui.small(), Align::center);
 }
 
 std::string stage_tooltip(const Plan& plan, const Memory& m, const StageMemory& s) {
@@ -149,7 +185,10 @@ void draw_bar_figures(Ui& ui, Rect column, double px_per_byte, float line_y, con
         const float foot = part.bottom(), below = std::max(part.y, line_y);
         const bool has_room = part.y >= line_y || foot - below >= kLeastFigure;
         if (part.h <= 0) continue;
-        if (has_room) part.y = below, part.h = foot - below;
+        if (has_room)
+            part.y = below, part.h = foot - below;
+        else if (line_y < foot && line_y - part.y >= kLeastFigure)
+            part.h = line_y - part.y;
         segment_figure(ui, part, i, bytes_at(s, i), i == kBuffers || !has_room);
     }
 }
@@ -171,7 +210,7 @@ void draw_bar(Ui& ui, Rect column, double px_per_byte, const StageMemory& drawn,
 
 constexpr float kTotalsFrom = 54;  // of the plot's height: a row of totals stands over it
 constexpr float kMarked = 14;      // width of a bar that has room for its range and its free room
-constexpr double kGib = 1024.0 * 1024 * 1024;
+constexpr double kGib = 1024.0 * 1024 * 1024, kTib = 1024 * kGib;
 constexpr double kOver = 0.05 * kGib, kClose = 0.5 * kGib;  // over the line, and close below it
 
 // Stages in a row whose categories are equal to a hundredth of a GiB are drawn as one bar.
@@ -201,8 +240,11 @@ void draw_total(Ui& ui, Rect place, const Memory& m, const StageMemory& s, bool 
         style.color = s.least() <= m.hbm ? ui.theme().amber : ui.theme().bad;
     else if (over > -kClose)
         style.color = ui.theme().amber;
-    std::string text = gib(s.total());
-    const std::string more = " GiB, " + gib(over) + " over the line";
+    // From a TiB on it has the unit that the head's sentence has.
+    const bool large = s.total() >= kTib;
+    std::string text = large ? memory_text(s.total()) : gib(s.total());
+    const std::string more =
+        large ? ", " + memory_text(over) + " over the line" : " GiB, " + gib(over) + " over the line";
     if (over >= kOver && several && c.text_width(text + more, style) + 8 <= place.w) text += more;
     if (c.text_width(text, style) + 2 <= place.w) c.text_in(place, text, style, Align::center);
 }
@@ -238,6 +280,32 @@ void draw_line_marks(Ui& ui, Rect column, double px_per_byte, float line_y, cons
 
 }  // namespace
 
+namespace {
+
+struct BarEnds {
+    float end = 0, line = 0;  // of what is seen of the bar; where hatching begins
+};
+// Writes what a part of a lying bar holds: before the line of what the GPU has where it has room there, else
+// on a ground of its own, for hatching is none for type.
+void write_part_of_bar(const Ink& ink, Rect part, std::size_t category, double bytes, BarEnds at) {
+    constexpr float kEdges = 8;
+    const std::string figure = memory_text(bytes);
+    TextStyle style = ink.faint.in(ink_on(ink.theme.memory[category]));
+    const float w = ink.canvas.text_width(figure, style) + kEdges, right = std::min(part.right(), at.end);
+    Rect seen{part.x, part.y, std::min(right, at.line) - part.x, part.h};
+    const bool clear = w <= seen.w;
+    if (!clear) seen.w = right - part.x;
+    if (w > seen.w || style.size * 1.1f > seen.h) return;
+    if (!clear) {
+        const float high = std::min(part.h, style.size * 1.3f);
+        ink.canvas.rect({seen.center().x - w / 2, seen.center().y - high / 2, w, high}, ink.theme.window);
+        style.color = ink.theme.text;
+    }
+    ink.canvas.text_in(seen, figure, style, Align::center);
+}
+
+}  // namespace
+
 void draw_memory_bar(const Ink& ink, Rect bar, const StageMemory& s, double hbm, double whole) {
     Canvas& c = ink.canvas;
     const auto x_of = [&](double bytes) { return bar.x + static_cast<float>(bytes / whole) * bar.w; };
@@ -247,26 +315,23 @@ void draw_memory_bar(const Ink& ink, Rect bar, const StageMemory& s, double hbm,
         if (part.w <= 0.2f) continue;
         fill_memory(c, ink.theme, part, static_cast<MemoryCategory>(i));
         c.line({part.x, part.y}, {part.x, part.bottom()}, ink.theme.window, 1);
-        if (i == kBuffers) continue;  // a whisker lies over them
-        const TextStyle style = ink.faint.in(ink_on(ink.theme.memory[i]));
-        const std::string figure = memory_text(bytes_at(s, i));
-        const Rect seen{part.x, part.y, std::min(part.right(), bar.right()) - part.x, part.h};
-        if (c.text_width(figure, style) + 8 <= seen.w && style.size * 1.1f <= seen.h)
-            c.text_in(seen, figure, style, Align::center);
     }
+    const bool over = s.total() - hbm >= kOver;
+    if (over)
+        hatch_over(c, ink.theme, {x_of(hbm), bar.y, std::max(4.0f, x_of(s.total()) - x_of(hbm)), bar.h});
     if (x_of(s.total()) > bar.right() + 1) {  // the bar goes on: two cuts say so
         constexpr float kFromEnd = 20, kSlant = 5;
         for (const float x : {bar.right() - kFromEnd, bar.right() - kFromEnd + 8})
             c.line({x - kSlant, bar.bottom() + 3}, {x + kSlant, bar.y - 3}, ink.theme.window, 3);
     }
-    if (s.total() - hbm >= kOver)
-        hatch_over(c, ink.theme, {x_of(hbm), bar.y, std::max(4.0f, x_of(s.total()) - x_of(hbm)), bar.h});
+    c.line({x_of(hbm), bar.y - 3}, {x_of(hbm), bar.bottom() + 3}, ink.theme.bad, 1, Dash::dashed);
+    for (std::size_t i = 0; i < kBuffers; ++i)  // a whisker lies over the buffers
+        write_part_of_bar(ink, parts[i], i, bytes_at(s, i), {bar.right(), over ? x_of(hbm) : bar.right()});
     if (s.most() - s.least() >= kOver) {
         const float y = bar.center().y, low = x_of(s.least()), high = x_of(s.most());
         c.line({low, y}, {high, y}, ink.theme.text, 1.2f);
         for (const float x : {low, high}) c.line({x, y - 4}, {x, y + 4}, ink.theme.text, 1.2f);
     }
-    c.line({x_of(hbm), bar.y - 3}, {x_of(hbm), bar.bottom() + 3}, ink.theme.bad, 1, Dash::dashed);
 }
 
 void draw_gpu_bar(Ui& ui, Rect bar, const StageMemory& s, double hbm) {
@@ -279,16 +344,21 @@ void draw_gpu_bar(Ui& ui, Rect bar, const StageMemory& s, double hbm) {
         if (parts[i].w <= 0) continue;
         fill_memory(c, ui.theme(), parts[i], static_cast<MemoryCategory>(i));
         c.line({parts[i].x, parts[i].y}, {parts[i].x, parts[i].bottom()}, ui.theme().window, 1);
-        segment_figure(ui, parts[i], i, bytes_at(s, i), i == kBuffers);
     }
     const float end = x_of(s.total()), line = x_of(hbm);
-    if (scale < hbm) return;
+    const auto write_figures = [&] {  // over the hatching and the line, on a ground
+        for (std::size_t i = 0; i < kCategoryCount; ++i)
+            if (parts[i].w > 0)
+                segment_figure(ui, parts[i], i, bytes_at(s, i), i == kBuffers || parts[i].right() > line + 1);
+    };
+    if (scale < hbm) return write_figures();
     if (s.total() > hbm)
         hatch_over(c, ui.theme(), {line, bar.y, end - line, bar.h});
     else if (const std::string free = memory_text(hbm - s.total()) + " free";
              c.text_width(free, ui.small()) + 12 < line - end)
         c.text_in({end, bar.y, line - end, bar.h}, free, ui.small(), Align::center);
     c.line({line, bar.y - 3}, {line, bar.bottom() + 3}, ui.theme().bad, 1, Dash::dashed);
+    write_figures();
 }
 
 // Draws what a GPU holds over the whole width, with a beam from its place on the scale of the GPU.
@@ -306,9 +376,7 @@ void draw_single_bar(Ui& ui, Rect room, Scene& scene, const MemoryViewState& sta
     const Memory& m = shown_memory(scene.evaluation);
     const StageMemory& s = m.stage.front();
     Canvas& c = ui.canvas();
-    const double most =
-        std::max(std::max(size.bytes, 1.02 * scene.axis_bytes),
-                 std::max(m.hbm, state.hidden == 0 ? s.most() : shown_total(s, state.hidden)) * 1.02);
+    const double most = std::max(size.bytes, single_bar_bytes(scene, state, room.w));
     const Rect whole{room.x, room.y + 22, room.w, held_between(room.h - 44, 12.0f, size.height)};
     const auto x_of = [&](double bytes) { return whole.x + static_cast<float>(bytes / most) * whole.w; };
     std::size_t hovered = kCategoryCount;
@@ -336,6 +404,8 @@ void draw_single_bar(Ui& ui, Rect room, Scene& scene, const MemoryViewState& sta
         if (whole.h >= 64 && state.hidden == 0 && from + w < line - 8)
             c.text_in({from, whole.y, line - 8 - from, whole.h}, free, plain, Align::center);
     }
+    // A figure over the line has a ground, which the line does not go through.
+    c.line({line, whole.y - 6}, {line, whole.bottom() + 4}, ui.theme().bad, 1, Dash::dashed);
     for (std::size_t i = 0; i < kCategoryCount; ++i)
         if (parts[i].w > 0)
             segment_figure(ui, parts[i], i, bytes_at(s, i), i == kBuffers || parts[i].right() > line + 1);
@@ -344,13 +414,19 @@ void draw_single_bar(Ui& ui, Rect room, Scene& scene, const MemoryViewState& sta
         c.line({low, middle}, {high, middle}, ui.theme().text, 1.2f);
         for (const float x : {low, high}) c.line({x, middle - 4}, {x, middle + 4}, ui.theme().text, 1.2f);
     }
-    c.line({line, whole.y - 6}, {line, whole.bottom() + 4}, ui.theme().bad, 1, Dash::dashed);
     if (drawn.before) {
         const Canvas::Clip clip = c.clip(whole.inset(-2, -3));
         const auto to = [&](double bytes) {
             return Rect{whole.x, whole.y, x_of(bytes) - whole.x, whole.h}.inset(0, -2);
         };
         ui.outline(to(*drawn.before), to(shown_total(s, state.hidden)));
+        if (*drawn.before > most) {
+            constexpr float kFromEnd = 14;
+            const float from = std::max({line, end, x_of(drawn.now.most())}) + 8,
+                        to_x = whole.right() - kFromEnd;
+            mark_cut(ui, drawn, {Vec2{to_x, whole.y}, Vec2{to_x, whole.bottom()}},
+                     {from, whole.y, whole.h < kLeastFigure ? 0 : std::max(0.0f, to_x - 8 - from), whole.h});
+        }
     }
     draw_total(ui, {whole.x, room.y, std::max(80.0f, end - whole.x), 20}, m, s, true);
     const float label = c.text_width(memory_text(m.hbm), ui.small()) + 2;
@@ -446,6 +522,13 @@ void draw_run(Ui& ui, const StageScale& scale, StageRun run, Scene& scene, const
             return Rect{column.x, column.bottom() - h, column.w, h + 2}.inset(-2, 0);
         };
         ui.outline(to(*drawn.before), to(shown_total(s, state.hidden)));
+        const Rect was = to(*drawn.before);
+        if (was.y < room.y - 1) {
+            constexpr float kBelow = 8, kLine = 16, kClear = kBelow + kLine + 8;
+            const float free = std::min(scale.line_y, to(drawn.now.most()).y) - room.y;
+            mark_cut(ui, drawn, {Vec2{was.x, room.y + kBelow}, Vec2{was.right(), room.y + kBelow}},
+                     {column.x + 2, room.y + kBelow + 4, free > kClear ? column.w - 4 : 0.0f, kLine});
+        }
     }
     if (scale.totals.h > 0)
         draw_total(ui, {slots.x, scale.totals.y, slots.w, scale.totals.h}, m, s, count > 1);
@@ -459,14 +542,15 @@ namespace {
 
 StageScale place_stages(Ui& ui, Rect room, float step, const Scene& scene, const MemoryViewState& state) {
     const Memory& m = shown_memory(scene.evaluation);
-    double top = std::max(m.hbm, scene.axis_bytes);
+    double own = 0;
     for (const auto& s : m.stage)
-        top = std::max(top, state.hidden == 0 ? s.most() : shown_total(s, state.hidden));
+        own = std::max(own, state.hidden == 0 ? s.most() : shown_total(s, state.hidden));
     StageScale scale{.labels = room.cut_bottom(20), .step = step};
     scale.totals = room.cut_top(room.h > kTotalsFrom ? 20.0f : 0.0f);
     room.cut_top(4);
     scale.room = room;
     scale.gap = step > 10 ? std::min(std::max(12.0f, step * 0.1f), step * 0.24f) : 0;
+    const double top = memory_axis(own, scene.axis_bytes, m.hbm, room.h);
     scale.px_per_byte = room.h / (ui.glide("memory.top", top) * 1.02);
     scale.line_y = static_cast<float>(room.bottom() - m.hbm * scale.px_per_byte);
     return scale;

@@ -82,6 +82,17 @@ std::string sent_text(const ZeroRung& r) {
                                  + plural(std::llround(calls), "call", "calls") + " a step";
 }
 
+// Returns the same in fewer words for less room: bytes and calls are not cut.
+std::string sent_text(Ui& ui, float width, const ZeroRung& r) {
+    const std::string whole = sent_text(r), a_step = " a step";
+    if (r.wires.empty()) return whole;
+    const std::string calls = whole.substr(0, whole.size() - a_step.size());
+    const std::string bytes = traffic_text(r.sent_bytes);
+    const std::array<std::string, 4> words{whole, calls, "sends " + bytes, bytes};
+    const std::string_view fits = wording(ui, width, words, ui.small());
+    return fits.empty() ? bytes : std::string(fits);
+}
+
 std::string tooltip_of(const ZeroRungs& all, const ZeroRung& r) {
     std::string t = "ZeRO-" + std::to_string(r.zero) + (r.zero == all.own ? ", this plan" : ", click to set");
     if (!r.possible()) return t + "\n" + r.refused;
@@ -111,10 +122,10 @@ class CopyPlot {
     CopyPlot(Ui& ui, Rect room, const Shape& shape, const ZeroRungs& all, const ZeroRung& rung,
              const ZeroRung* before)
         : ui_(ui), c_(ui.canvas()), all_(all), rung_(rung), before_(before) {
-        const bool narrow = room.w < 130;
-        side_ = room.cut_right(narrow ? 0 : room.w < 190 ? kNarrowSide : kSide);
+        const bool narrow = narrow_ = room.w < 130;
+        side_ = room.cut_right(narrow ? narrow_side(room.w) : room.w < 190 ? kNarrowSide : kSide);
         if (!narrow) room.cut_right(8), side_.cut_top(0);
-        labels_ = room.cut_bottom(side_.w > 0 && all.ranks > 1 && shape.wires ? 36.0f : 18.0f);
+        labels_ = room.cut_bottom(!narrow && all.ranks > 1 && shape.wires ? 36.0f : 18.0f);
         side_.cut_bottom(labels_.h);
         plot_ = room;
         px_ = room.h / (shape.top * 1.02);
@@ -125,7 +136,7 @@ class CopyPlot {
 
     void draw() {
         for (std::int64_t i = 0; i < shown_; ++i) draw_copy(i);
-        if (shown_ < all_.ranks && side_.w > 0) {
+        if (shown_ < all_.ranks && !narrow_) {
             Rect more{plot_.x + slot_ * static_cast<float>(shown_) + 4, plot_.bottom() - 36, 0, 36};
             more.w = plot_.right() - more.x;
             c_.paragraph(more, and_more(static_cast<std::size_t>(all_.ranks - shown_)), ui_.small(), 17);
@@ -145,6 +156,18 @@ class CopyPlot {
     double px_ = 0;
     std::int64_t shown_ = 1;
     float slot_ = 0;
+    bool narrow_ = false;  // one copy, and the parts' names where there is room
+
+    // Returns the width of the names next to one bar; 0 where the bar would be too thin. They reach into the
+    // panel's edge.
+    [[nodiscard]] float narrow_side(float width) const {
+        constexpr float kLeastBar = 26, kMostBar = 60, kGap = 4, kInEdge = 6;
+        float names = 0;
+        for (std::size_t k = 0; k < kCategoryCount; ++k)
+            names = std::max(names, c_.text_width(category_name(k), ui_.small(Tone::text)) + 2);
+        const float bar = std::min(kMostBar, width + kInEdge - names - kGap);
+        return bar < kLeastBar ? 0 : width - bar;
+    }
 
     [[nodiscard]] float y_of(double bytes) const { return plot_.bottom() - static_cast<float>(bytes * px_); }
 
@@ -190,9 +213,9 @@ class CopyPlot {
         bool any = false, sums = false;
         for (std::size_t k = 0; k < kStates; ++k)
             if (rung_.shared[k]) any = true, sums = sums || all_.adds_up(rung_, k);
-        if (sums)
+        if (sums && !narrow_)
             draw_rests();
-        else if (any && all_.experts > 0 && all_.experts != all_.ranks)
+        else if (any && !narrow_ && all_.experts > 0 && all_.experts != all_.ranks)
             c_.paragraph({side_.x, side_.bottom() - 52, side_.w, 52},
                          "experts: shared out over " + thousands(all_.experts), ui_.small(), 17);
         else
@@ -332,14 +355,14 @@ bool draw_panel(Ui& ui, Rect box, const Shape& shape, const ZeroRungs& all, std:
     if (shape.wires)
         draw_wires(ui, foot, shape, all, r);
     else if (shape.calls)
-        ui.label(foot, sent_text(r), ui.small());
+        ui.label(foot, sent_text(ui, foot.w, r), ui.small());
     return hit.clicked;
 }
 
 // Stages 2 and 3 sum gradients in each micro-batch, or keep them whole until the last: the rungs are shown
 // with the plan's micro-batches, with one and with eight.
 void draw_microbatches(Ui& ui, Rect& head_row, const Plan& plan, MemoryViewState& state) {
-    constexpr float kChoice = 58, kLeastHead = 60;
+    constexpr float kChoice = 58, kLeastHead = 60, kGap = 8;
     const std::int64_t own = microbatches_of(plan);
     std::vector<std::int64_t> counts{own};
     for (const std::int64_t other : {1, 8})
@@ -347,11 +370,18 @@ void draw_microbatches(Ui& ui, Rect& head_row, const Plan& plan, MemoryViewState
     const float width = kChoice * static_cast<float>(counts.size());
     if (ui.state().for_picture || head_row.w < width + kLeastHead || own < 1) return;
     std::vector<std::string> words;
-    for (const std::int64_t m : counts) words.push_back("m " + thousands(m));
+    constexpr std::string_view kName = "micro-batches";
+    const float name_w = ui.canvas().text_width(kName, ui.small()) + 2;
+    const bool named = head_row.w >= width + kLeastHead + name_w + kGap;  // else a letter stands for it
+    for (const std::int64_t m : counts) words.push_back((named ? "" : "m ") + thousands(m));
     const std::vector<std::string_view> names(words.begin(), words.end());
     const auto now = std::find(counts.begin(), counts.end(), state.microbatches);
     const Rect at = head_row.cut_right(width);
-    head_row.cut_right(12);
+    head_row.cut_right(named ? kGap : 12.0f);
+    if (named) {
+        ui.canvas().text_in(head_row.cut_right(name_w), kName, ui.small(), Align::right);
+        head_row.cut_right(12);
+    }
     if (ui.hovers(at))
         ui.tooltip(
             "Micro-batches of a step: the plan's, or another number\nWith more than one ZeRO-2 and 3 sum "

@@ -254,7 +254,9 @@ bool draw_head(Ui& ui, Rect head_row, Rect& room, const Scene& scene, const Stag
     const float excess = over.empty() ? 0 : c.text_width(over, plain) + 14;
     Rect text = head_words(head_row, room, words + figures + behind + excess);
     if (text.w < words + figures) {
-        figure = gib(peak.total()) + " of " + memory_text(m.hbm);
+        constexpr double kTib = 1024.0 * 1024 * 1024 * 1024;  // then the totals over the bars have it too
+        const double held = peak.total();
+        figure = (held < kTib ? gib(held) : memory_text(held)) + " of " + memory_text(m.hbm);
         figures = c.text_width(figure, bold) + 2;
     }
     if (text.w < figures) {  // the GPU's memory is written at the line
@@ -297,12 +299,13 @@ void draw_states(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState
 // scale.
 std::optional<PlanEdit> draw_one_stage(Ui& ui, Rect room, Scene& scene, MemoryViewState& state,
                                        std::uint64_t revision) {
-    constexpr float kBar = 160, kLeastPitch = 46, kMostPitch = 84, kLine = 18, kGap = 26, kMostScale = 1.2f;
+    constexpr float kBar = 160, kLeastPitch = 46, kMostPitch = 84, kLine = 18, kGap = 26;
+    constexpr double kMostScale = 2;  // of what the GPU has: longer bars are cut, unless the plan's own is
     const Memory& m = scene.evaluation.memory;
     const std::vector<BatchRoom>& rooms = state.rooms.get(revision, [&] { return batch_rooms(scene.plan); });
-    double scale = 1.02 * m.hbm;
+    double scale = single_bar_bytes(scene, state, room.w);
     for (const BatchRoom& r : rooms)
-        scale = std::max(scale, std::min(1.02 * r.fullest.total(), static_cast<double>(kMostScale) * m.hbm));
+        scale = std::max(scale, std::min(1.02 * r.fullest.total(), kMostScale * m.hbm));
     const Rect bar = room.cut_top(std::min(kBar, room.h * 0.4f));
     draw_single_bar(ui, bar, scene, state, {scale, bar.h});
     constexpr double kSmall = 0.35;  // of the bar: narrower parts have no room for their names

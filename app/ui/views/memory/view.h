@@ -74,6 +74,12 @@ struct StageBars {
 // over the line of what the GPU has, and the range of its buffers. `whole` is what the bar's width stands
 // for.
 void draw_memory_bar(const Ink& ink, Rect bar, const StageMemory& s, double hbm, double whole);
+// Returns the bytes at the end of a plot that is so long. What was there before, or what a lesson asks about,
+// counts for it too, unless the plan's own bar would be a sliver beside it: then it follows the plan's own
+// bytes and what the GPU has, and the outline of the other is cut.
+[[nodiscard]] double memory_axis(double own, double before, double hbm, float length);
+// Returns what the width of a single stage's bar stands for at least.
+[[nodiscard]] double single_bar_bytes(const Scene& scene, const MemoryViewState& state, float width);
 // Draws a single stage as a bar that lies over the whole width, which stands for so many bytes at least; the
 // bar is at most so high.
 struct BarSize {

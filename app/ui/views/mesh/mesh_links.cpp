@@ -391,8 +391,11 @@ void draw_card(Ui& ui, Rect cell, const MeshPlace& m, const Scene& scene, std::i
     if (caption > 0) {
         const std::string text = words_of(p);
         const float w = c.text_width(text, small);
-        if (w <= in.w - widest - 4 || words.y <= in.bottom() - line + 2)
-            c.text_in({in.right() - std::min(w, in.w), square.bottom() + 2, w + 1, line}, text, small);
+        // Below the words of the axes where it has no room beside them.
+        const bool beside = w <= in.w - widest - 4;
+        const float y = beside ? square.bottom() + 2 : std::max(square.bottom() + 2, words.y);
+        if (w <= in.w && y + line <= in.bottom() + 2)
+            c.text_in({in.right() - w, y, w + 1, line}, text, small);
     }
 }
 
@@ -403,7 +406,13 @@ void draw_small_card(Ui& ui, Rect cell, const Scene& scene, std::int64_t rank, C
         draw_memory_strip(ui, in.cut_bottom(5), scene, rank);
         in.cut_bottom(2);
     }
-    ui.canvas().text_in(in, std::to_string(rank), style, Align::center);
+    // In a low cell the wires that end in the middle of its edges leave the number its left.
+    constexpr float kClearOfWires = 34, kHalfWires = 16;
+    const std::string number = std::to_string(rank);
+    const bool left =
+        in.h < kClearOfWires && ui.canvas().text_width(number, style) + 4 <= in.w / 2 - kHalfWires;
+    if (left) in.cut_left(4);
+    ui.canvas().text_in(in, number, style, left ? Align::left : Align::center);
 }
 
 // Returns the largest size at which the longest number fits a cell; 0 where none does.

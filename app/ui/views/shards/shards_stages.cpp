@@ -87,7 +87,7 @@ class StagesPainter {
     float piece(Vec2 at, std::size_t i, const StagePiece& p, const LoafScale& scale);
     void slices(const LoafPlace& place, LoafSolid solid, const std::vector<std::int32_t>& micro, float each);
     void figures(Rect room, std::size_t i);
-    [[nodiscard]] std::string crust_words(const StageBox& b) const;
+    [[nodiscard]] std::array<std::string, 3> crust_words(const StageBox& b) const;
     [[nodiscard]] std::array<std::string, 2> bread_words(std::size_t i) const;
     // A figure of what a stage sends, and what may stand behind it, the longest first.
     struct Sent {
@@ -371,13 +371,19 @@ void StagesPainter::slices(const LoafPlace& place, LoafSolid solid, const std::v
     }
 }
 
-// Returns "4 of 16 layers, and the table".
-std::string StagesPainter::crust_words(const StageBox& b) const {
-    std::string out = thousands(b.layers) + " of " + plural(scene_.plan.model.layers, "layer", "layers");
+// Returns "4 of 16 layers, and the table", and the same in fewer words for less room.
+std::array<std::string, 3> StagesPainter::crust_words(const StageBox& b) const {
+    const std::string own = thousands(b.layers), all = plural(scene_.plan.model.layers, "layer", "layers");
     const bool table = b.copied_table || (b.embedding && scene_.plan.model.tied_embeddings);
-    if (table) return out + ", and the table";
-    if (b.embedding && b.head) return out + ", embedding, head";
-    return out + (b.embedding ? ", and the embedding" : b.head ? ", and the head" : "");
+    const std::string also = table                   ? "table"
+                             : b.embedding && b.head ? "embedding, head"
+                             : b.embedding           ? "embedding"
+                             : b.head                ? "head"
+                                                     : "";
+    if (also.empty()) return {own + " of " + all, plural(b.layers, "layer", "layers"), own};
+    const std::string_view before = !table && b.embedding && b.head ? ", " : ", and the ";
+    return {own + " of " + all + std::string(before) + also,
+            plural(b.layers, "layer", "layers") + ", " + also, own + " + " + also};
 }
 
 // Returns "4 × 2.32", "1 × 2.32 and the head's logits 5.93"; while fewer are there than at the peak, what
@@ -439,7 +445,7 @@ void StagesPainter::figures(Rect room, std::size_t i) {
     // All tiles have the same lines: one that sends has one or two more.
     const bool low = room.h < 36 + 18 * 2;
     if (!low) {
-        line(crust, gib(b.crust()), std::array{crust_words(b)});
+        line(crust, gib(b.crust()), crust_words(b));
         line(bread, gib(b.bread()), bread_words(i));
         room.cut_top(std::min(room.h, 3.0f));
     }

@@ -45,10 +45,10 @@ class TokenMemory {
         if (c_.text_width(sub, ui_.small()) > box.w - 28) sub = "activations are cut";
         Rect in = token_panel(ui_, box, box.w < 190 ? "Memory" : "Memory of one GPU", sub);
         const bool both = cut_.ranks > 1 && s_.whole_refused.empty();
-        double top = std::max(s_.hbm, std::max(s_.held.total(), s_.whole.total()));
-        top = ui_.kept_scale("tokens.memory", std::max(top, scene_.axis_bytes));
+        const double own = std::max(s_.held.total(), s_.whole.total());
+        const double top = ui_.kept_scale("tokens.memory", memory_axis(own, scene_.axis_bytes, s_.hbm, in.h));
         const std::string legend = s_.whole_refused.empty() || cut_.ranks <= 1
-                                       ? "hatched: buffers; on top: activations"
+                                       ? "hatched: buffers; on top: " + name
                                        : "Without cp: " + s_.whole_refused;
         const float foot =
             in.h > 200 ? std::min(c_.paragraph_height(in.w, legend, ui_.small(), 17), 51.0f) : 0;
@@ -81,6 +81,7 @@ class TokenMemory {
     void draw_bar(Rect plot, Rect names, float x, float w, const StageMemory& m, double px,
                   std::string_view name) {
         float y = plot.bottom();
+        const float line_y = plot.bottom() - static_cast<float>(s_.hbm * px);
         for (const std::size_t k : {kBuffers, std::size_t{0}, std::size_t{1}, std::size_t{2}, kActivations}) {
             const auto h = static_cast<float>(
                 ui_.glide("tokens.bytes", bytes_at(m, k), k + (name == "whole" ? 0 : kCategoryCount)) * px);
@@ -89,13 +90,19 @@ class TokenMemory {
             const Rect part{x - w / 2, y, w, h};
             fill_memory(c_, theme_, part, static_cast<MemoryCategory>(k));
             if (h > 3) c_.line({part.x, y}, {part.right(), y}, theme_.panel, 1);
-            if (h < 18) continue;
+            Rect seen = part;  // of it what the line of the GPU's memory does not go through
+            if (part.y < line_y && line_y < part.bottom()) {
+                const bool upper = line_y - part.y >= part.bottom() - line_y;
+                if (!upper) seen.y = line_y;
+                seen.h = upper ? line_y - part.y : part.bottom() - line_y;
+            }
+            if (seen.h < 18) continue;
             const TextStyle style = ui_.style(12, Tone::text, Face::semibold);
             if (k == kBuffers)
-                write_plate(ui_, {part.x + 6, part.center().y - 8, part.w - 12, 16}, gib(bytes_at(m, k)),
+                write_plate(ui_, {seen.x + 6, seen.center().y - 8, seen.w - 12, 16}, gib(bytes_at(m, k)),
                             style, theme_.panel);
             else
-                c_.text_in(part, gib(bytes_at(m, k)), style.in(ink_on(theme_.memory[k])), Align::center);
+                c_.text_in(seen, gib(bytes_at(m, k)), style.in(ink_on(theme_.memory[k])), Align::center);
         }
         TextStyle bold = ui_.style(14, Tone::text, Face::semibold);
         if (m.total() > s_.hbm) bold.color = theme_.bad;
@@ -203,6 +210,23 @@ class TokenLanes {
             draw_call_lane(compute, below, way, px);
     }
 
+    // Returns "101 MB leave each GPU a layer; the step waits 0 s of 10 s", in fewer words for less room: what
+    // the step waits for stays.
+    [[nodiscard]] std::string way_price(const KeysWay& way, float width) const {
+        const std::string sent = traffic_text(way.sent_bytes), waits = time_text(way.step_waits_s),
+                          step = time_text(way.step_s);
+        if (way.step_s <= 0) return sent + " leave each GPU a layer.";
+        const std::array<std::string, 5> words{
+            sent + " leave each GPU a layer; the step waits " + waits + " of " + step + ".",
+            sent + " a layer; the step waits " + waits + " of " + step + ".",
+            sent + " a layer; the step waits " + waits + ".",
+            "The step waits " + waits + " of " + step + ".",
+            "The step waits " + waits + ".",
+        };
+        const std::string_view fits = wording(ui_, width, words, ui_.small());
+        return fits.empty() ? words.back() : std::string(fits);
+    }
+
     void draw_way_words(Rect text, const KeysWay& way, bool roomy) {
         constexpr double kNothing = 0.002;  // of attention
         const bool waits = way.waits_s > kNothing * way.attention_s;
@@ -234,13 +258,9 @@ class TokenLanes {
         if (c_.text_width(why, ui_.small()) > first.w) why = brief;
         ui_.label(first, why, ui_.small());
         if (!roomy) return;
-        const std::string sent = traffic_text(way.sent_bytes) + " leave each GPU a layer";
-        const std::string step = way.step_s > 0 ? "; the step waits " + time_text(way.step_waits_s) + " of "
-                                                      + time_text(way.step_s)
-                                                : std::string();
         const Rect second = text.cut_top(17);
         if (way.lacks.empty())
-            ui_.label(second, sent + step + ".", ui_.small());
+            ui_.label(second, way_price(way, second.w), ui_.small());
         else
             ui_.label(second, way.lacks, ui_.small().in(theme_.amber));
     }

@@ -317,6 +317,21 @@ bool stripes_fit(const StagesShown& stages, std::int64_t layers) {
     });
 }
 
+// Returns a scale that gives the whole loaf one shape in every room: between a question and its answer its
+// room changes, and a loaf that turned narrow would look as if its width were cut.
+LoafScale scale_of_whole(std::span<const LoafSlice> one, float width, float height) {
+    constexpr float kFront = 1.7f,
+                    kDepth = 0.7f;  // front's width and what lies over it, by the front's height
+    const float wide = kFront + kLoafAcross * kDepth / kLoafUp, high = 1 + kDepth;
+    LoafScale out{1, 1, 1};
+    float longest = 0;
+    for (const LoafSlice& s : one) longest = std::max(longest, starts_of(out, s).back());
+    out.h = std::max(4.0f, std::min(width / wide, height / high));
+    out.w = kFront * out.h;
+    out.per_byte = longest > 0 ? kDepth * out.h / kLoafUp / longest : 0;
+    return out;
+}
+
 }  // namespace
 
 std::optional<PlanEdit> draw_whole(Ui& ui, Rect room, Scene& scene, const Loaf& loaf, const WholeLook& look) {
@@ -353,7 +368,9 @@ std::optional<PlanEdit> draw_whole(Ui& ui, Rect room, Scene& scene, const Loaf& 
         if (look.stages) room.cut_right(12), room.cut_top(6);
     }
     const bool same = look.scale && has_room(one, *look.scale, room);
-    const LoafScale scale = same ? *look.scale : scale_for(one, room.w, room.h);
+    const LoafScale scale = same          ? *look.scale
+                            : look.stages ? scale_for(one, room.w, room.h)
+                                          : scale_of_whole(one, room.w, room.h);
     if (look.stages && note.h >= 16)
         ui.label(note,
                  same ? "Volume is memory, one scale for all boxes."

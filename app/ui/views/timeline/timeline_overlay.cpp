@@ -191,7 +191,7 @@ void draw_moved_end(Ui& ui, double before_s, double now_s, const TimeScale& scal
     const std::string text = difference_text(now_s - before_s, time_text);
     const float w = c.text_width(text, style) + 8;
     const Rect box{held_between((from + to - w) / 2, plot.x, plot.right() - w), y + 5, w, 18};
-    write_plate(ui, box, text, style, ui.theme().window.alpha(0.85f));
+    write_plate(ui, box, text, style, ui.theme().window);
 }
 
 void draw_cursor(Ui& ui, double at_s, Rect plot, Rect ruler, const TimeScale& scale) {
