@@ -486,8 +486,8 @@ void say_bases(const Dialect* dialect, const SettingsText& text, std::vector<Imp
                         {}});
 }
 
-// A word of a command may name the file of settings that the others change. Where that stands beside the text
-// it was read, and the word is gone.
+// A word of a command may name the file of settings that the others change. Where that stands next to the
+// text it was read, and the word is gone.
 void say_missing_file(const Dialect* dialect, SettingsText& text) {
     const std::string word = dialect ? dialect->data().value("file_word", std::string()) : std::string();
     if (word.empty() || !text.launch || !text.unread.empty()) return;
@@ -495,7 +495,8 @@ void say_missing_file(const Dialect* dialect, SettingsText& text) {
         if (s.name == word && s.unknown.empty() && is_settings_file(s.value)) text.unread = s.value;
 }
 
-// The user's model says what the text does not; one that is given as a file stands for all of the text's sizes.
+// The user's model says what the text does not; one that is given as a file stands for all of the text's
+// sizes.
 void silence_sizes(const PlanDraft& draft, Dialect& dialect) {
     if (draft.own_model)
         for (const char* code : {"layers-of-kinds", "scaled-sizes"}) dialect.silence(code);

@@ -70,11 +70,12 @@ TEST_CASE("what a tool says of its GPUs stands over Slurm's tasks") {
     const std::string head = "#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --ntasks-per-node=1\n"
                              "#SBATCH --gres=gpu:8\n";
     const Import verl = import_text(
-        head + "python3 -m verl.trainer.main_ppo data.max_prompt_length=512 data.max_response_length=512 "
-               "actor_rollout_ref.model.path=Qwen/Qwen2.5-3B-Instruct "
-               "actor_rollout_ref.actor.ppo_mini_batch_size=128 "
-               "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=8 trainer.n_gpus_per_node=8 "
-               "trainer.nnodes=2\n");
+        head
+        + "python3 -m verl.trainer.main_ppo data.max_prompt_length=512 data.max_response_length=512 "
+          "actor_rollout_ref.model.path=Qwen/Qwen2.5-3B-Instruct "
+          "actor_rollout_ref.actor.ppo_mini_batch_size=128 "
+          "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=8 trainer.n_gpus_per_node=8 "
+          "trainer.nnodes=2\n");
     CHECK(verl.kind == "verl");
     REQUIRE(verl.plan);
     CHECK(verl.plan->cluster.gpus == 16);
@@ -86,7 +87,7 @@ TEST_CASE("what a tool says of its GPUs stands over Slurm's tasks") {
     CHECK(openrlhf.kind == "openrlhf");
     REQUIRE(openrlhf.plan);
     CHECK(openrlhf.plan->cluster.gpus == 4);
-    // What the user gives stands over both, and is held against the tool's own words.
+    // The user's number stands over both, and is held against the tool's own words.
     const Import given = import_text(head + flags, 32);
     REQUIRE(given.plan);
     CHECK(given.plan->cluster.gpus == 32);
@@ -225,13 +226,14 @@ TEST_CASE("Automodel's benchmarks say their nodes") {
     CHECK(given.plan->cluster.gpus == 512);
 }
 
-// README.md of databricks/flashoptim: moments of 8 bits; 8 bits beside bf16 weights make a master copy of 24,
+// README.md of databricks/flashoptim: moments of 8 bits; 8 bits next to bf16 weights make a master copy of 24,
 // 16 one of 32; None keeps none.
 TEST_CASE("what an optimizer's row says and what a parameter takes agree: FlashAdamW") {
-    const std::string text = "recipe: x\nstep_scheduler:\n  global_batch_size: 64\n  local_batch_size: 2\nmodel:\n"
-                             "  pretrained_model_name_or_path: Qwen/Qwen3-8B\ndistributed:\n"
-                             "  strategy: fsdp2\n  tp_size: 2\ndataset:\n  seq_len: 4096\noptimizer:\n"
-                             "  _target_: flashoptim.FlashAdamW\n";
+    const std::string text =
+        "recipe: x\nstep_scheduler:\n  global_batch_size: 64\n  local_batch_size: 2\nmodel:\n"
+        "  pretrained_model_name_or_path: Qwen/Qwen3-8B\ndistributed:\n"
+        "  strategy: fsdp2\n  tp_size: 2\ndataset:\n  seq_len: 4096\noptimizer:\n"
+        "  _target_: flashoptim.FlashAdamW\n";
     for (const char* more : {"", "  master_weight_bits: 32\n"}) {
         const Import made = import_text(text + more);
         REQUIRE(made.plan);
