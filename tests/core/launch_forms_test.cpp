@@ -226,8 +226,8 @@ TEST_CASE("Automodel's benchmarks say their nodes") {
     CHECK(given.plan->cluster.gpus == 512);
 }
 
-// README.md of databricks/flashoptim: moments of 8 bits; 8 bits next to bf16 weights make a master copy of 24,
-// 16 one of 32; None keeps none.
+// README.md of databricks/flashoptim: moments of 8 bits; 8 bits next to bf16 weights make a master copy of
+// 24, 16 one of 32; None keeps none.
 TEST_CASE("what an optimizer's row says and what a parameter takes agree: FlashAdamW") {
     const std::string text =
         "recipe: x\nstep_scheduler:\n  global_batch_size: 64\n  local_batch_size: 2\nmodel:\n"
