@@ -153,6 +153,9 @@ TEST_CASE("axolotl's experts take ranks of their own, and each of them a batch")
     CHECK_FALSE(problem_called(made, "gpus-missing"));  // the product is the whole world
     CHECK_FALSE(made.failed());
 
+    const Import more = import_text(text, 8);
+    REQUIRE(problem_called(more, "gpus-said"));
+    CHECK(problem_called(more, "gpus-said")->message.find("The text's degrees make 4 GPUs") == 0);
     const Import tensor = import_text(text + "tensor_parallel_size: 2\n");
     CHECK(problem_called(tensor, "expert-parallel"));
     CHECK(tensor.failed());
