@@ -187,10 +187,12 @@ std::string Dialect::key_of(const std::string& written) const {
         const bool field = target.is_object() || target.get_ref<const std::string&>().starts_with('/');
         return field && !of_fields() ? part.substr(part.rfind('.') + 1) : target.get<std::string>();
     };
-    for (std::size_t at = 0;; at = name.find('.', at) + 1) {
+    const std::size_t evaluation = evaluation_in(name);
+    for (std::size_t at = 0; at <= evaluation; at = name.find('.', at) + 1) {
         if (std::string key = found(name.substr(at)); !key.empty()) return key;
         if (name.find('.', at) == std::string::npos || data_.contains("sections")) break;
     }
+    if (evaluation != std::string::npos && of_fields()) return name;
     const std::string leaf = name.substr(name.rfind('.') + 1);
     // A name that only the reader has for a setting means another one in a text: `submit.py --gpus 8`.
     for (const char* own :

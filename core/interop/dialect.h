@@ -24,6 +24,7 @@ namespace pentamesh::interop {
 // "model_name": the setting that names the model where the text does not say its sizes.
 // "sections": where they are named, the settings outside of them are read by "names" only.
 // "bases": the setting that names files whose settings hold where a file does not say others.
+// "file_word": the word of a command that names its file of settings.
 // "default_files": the tool's own files of defaults, which commands name.
 // "toml": the file is TOML. "also": other files whose lists are known too.
 // "roles": sections of other programs of the same job.

@@ -495,6 +495,30 @@ void say_bases(const Dialect* dialect, const SettingsText& text, std::vector<Imp
                         {}});
 }
 
+// A word of a command may name the file of settings that the others change. Where that stands next to the
+// text it was read, and the word is gone.
+void say_missing_file(const Dialect* dialect, SettingsText& text) {
+    const std::string word = dialect ? dialect->data().value("file_word", std::string()) : std::string();
+    if (word.empty() || !text.launch || !text.unread.empty()) return;
+    for (const Setting& s : text.settings)
+        if (s.name == word && s.unknown.empty() && is_settings_file(s.value)) text.unread = s.value;
+}
+
+// The user's model says what the text does not; one that is given as a file stands for all of the text's
+// sizes.
+void silence_sizes(const PlanDraft& draft, Dialect& dialect) {
+    if (draft.own_model)
+        for (const char* code : {"layers-of-kinds", "scaled-sizes"}) dialect.silence(code);
+    if (draft.own_model || !draft.model_preset.empty())
+        for (const char* code : {"head-dim-default", "vocab-default"}) dialect.silence(code);
+}
+
+// Slurm starts one task on a node for Ray, which starts the others: the tool's own words say the GPUs.
+void prefer_stated_gpus(const SettingsSheet& sheet, Launch& launch) {
+    const Setting* each = sheet.last("gpus_per_node");
+    if (each && launch.gpus_of_tasks && (each->key.empty() || launch.gpus_per_node == 1)) launch.gpus = 0;
+}
+
 // Takes out the words that name a tool's own file of defaults: they hold wherever the text says no others.
 std::vector<Listed> files_of_defaults(const Dialect* dialect, SettingsText& text) {
     std::vector<Listed> out;
@@ -575,6 +599,8 @@ Import import_settings(const ImportRequest& request, const Presets& presets) {
     // The text becomes settings in order.
     SettingsText text = read_settings(reading, presets, tool, named, known);
     if (outer) put_around(*outer, text);
+    say_missing_file(named, text);
+    if (named) silence_sizes(draft, *named);
     if (!reading.recipe.empty() && text.recipe.empty())
         throw Error(ErrorKind::usage, reading.path, "", "it has no configurations of several names");
     Import out;
@@ -615,6 +641,7 @@ Import import_settings(const ImportRequest& request, const Presets& presets) {
     SettingsSheet sheet = tool.reader == Reader::model ? read_config(reading, draft)
                                                        : make_sheet(reading, text, tool, named, known);
     put_given(reading, sheet);
+    if (text.launch) prefer_stated_gpus(sheet, *text.launch);
     if (launch && reading.gpus > 0 && launch->gpus > 0 && launch->gpus != reading.gpus)
         sheet.problem(Severity::warning, "gpus-said", "The text says ", launch->gpus, " GPUs: ", reading.gpus,
                       " stand in the plan, as they are given.");
@@ -663,14 +690,29 @@ bool Import::failed() const {
 std::string leaf_key(const std::string& name) {
     const std::size_t dot = name.rfind('.', name.find(" ("));  // a condition has dots of its own
     if (dot == std::string::npos) return name;
-    // Data of tests, and encoders, have settings of the same last names as the training and its model.
-    for (const char* other :
-         {"validation_ds.", "test_ds.", "vision_config.", "vision_encoder.", "audio_config."})
+    // Evaluations, and encoders, have settings of the same last names as the training and its model.
+    if (evaluation_in(name) < dot) return name;
+    for (const char* other : {"vision_config.", "vision_encoder.", "audio_config."})
         if (name.find(other) < dot) return name;
     std::string leaf = name.substr(dot + 1);
     if (leaf != "name" && leaf != "type" && leaf != "enabled" && leaf != "device") return leaf;
     const std::size_t before = name.rfind('.', dot - 1);
     return before == std::string::npos ? name : name.substr(before + 1);
+}
+
+std::size_t evaluation_in(std::string_view name) {
+    static const std::vector<std::string_view> sections = word_list("evaluation_sections");
+    name = name.substr(0, name.find(" ("));  // a condition has dots of its own
+    std::size_t begin = 0;
+    for (std::size_t dot = name.find('.'); dot != std::string_view::npos; dot = name.find('.', begin)) {
+        std::string_view section = name.substr(begin, dot - begin);
+        section.remove_prefix(std::min(section.find_first_not_of("-+"), section.size()));
+        if (std::any_of(sections.begin(), sections.end(),
+                        [&](std::string_view known) { return same_letters(known, section); }))
+            return begin;
+        begin = dot + 1;
+    }
+    return std::string_view::npos;
 }
 
 void know_layers(PlanDraft& draft, const Presets& presets) {
@@ -865,7 +907,8 @@ void sort_rest(SettingsSheet& sheet, const KnownSettings& known) {
                               || std::find(row->same.begin(), row->same.end(), value) != row->same.end());
         if (row && !same)
             sheet.cannot_hold(key, words_of(*row));
-        else if (nothing || row || known.is_harmless(plain, name.substr(0, name.find(" ("))))
+        else if (nothing || row || evaluation_in(name) != std::string::npos
+                 || known.is_harmless(plain, name.substr(0, name.find(" ("))))
             sheet.ignore(key);
         else
             sheet.not_known(key);

@@ -67,6 +67,10 @@ void read_torchtitan(SettingsSheet& sheet, PlanDraft& draft, const Presets& pres
 // Returns the last part of a dotted name, two parts where one says too little ("optim.name").
 [[nodiscard]] std::string leaf_key(const std::string& name);
 
+// Returns where the section of an evaluation or a test begins in a name ("lighteval.parallelism.dp"); npos:
+// it is in none. What stands there sets no field of the training.
+[[nodiscard]] std::size_t evaluation_in(std::string_view name);
+
 // Sets how many layers the draft's preset has, which the split over stages asks for. Where the text does not
 // change it, `build` of import.cpp takes it out again.
 void know_layers(PlanDraft& draft, const Presets& presets);

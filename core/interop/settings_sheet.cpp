@@ -464,9 +464,9 @@ class FieldReader {
             s_.problem(Severity::warning, "gpus-said", "The text says ", named, " GPUs: ", d_.gpus,
                        " stand in the plan, as they are given.");
         // Degrees of the text may make up the GPUs: "dp: 1".
-        if (given && all && !s_.last("gpus")->key.empty() && *all > 0 && *all != d_.gpus)
+        if (all && !s_.last("gpus")->key.empty() && *all > 0 && *all != d_.gpus)
             s_.problem(Severity::warning, "gpus-said", "The text's degrees make ", *all, " GPUs: ", d_.gpus,
-                       " stand in the plan, as they are given.");
+                       " stand in the plan, as ", given ? "they are given." : "the launcher says.");
         const auto at = [&](const char* axis) {
             const auto it = d_.layout.find(axis);
             const bool whole = it != d_.layout.end() && it->is_number_integer();

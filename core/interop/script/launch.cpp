@@ -138,12 +138,14 @@ class Frame {
         } else if (job_tasks && !torchrun) {
             out_.gpus = *job_tasks;
             out_.gpus_per_node = tasks_a_node.value_or(0);
+            out_.gpus_of_tasks = true;
         } else if (job_nodes && (tasks_a_node || gpus_of_job())) {
             // A torchrun on each node starts one process a GPU there; srun without it starts one a task.
             const std::int64_t one = torchrun ? gpus_of_job().value_or(tasks_a_node.value_or(0))
                                               : tasks_a_node.value_or(gpus_of_job().value_or(0));
             out_.gpus_per_node = one;
             out_.gpus = *job_nodes * one;
+            out_.gpus_of_tasks = !torchrun && tasks_a_node.has_value();
         } else if (const auto each = variable("NPROC_PER_NODE")) {
             out_.gpus_per_node = *each;
             out_.gpus = *each * variable("NNODES").value_or(1);

@@ -97,6 +97,7 @@ struct Launch {
     std::vector<Setting> loose;   // other words of which settings may come: ${ARGS}, @args.txt, a file
     std::int64_t gpus = 0;        // 0: the script does not say
     std::int64_t gpus_per_node = 0;
+    bool gpus_of_tasks = false;     // they are Slurm's tasks: a tool may start more processes than these
     std::string hosts;              // its node list of SLURM, "gpu[001-064]"; empty: the script names none
     std::string unread;             // a file that it reads in and that is not there
     std::vector<std::string> jobs;  // "line-12": commands that start the same program with other arguments
