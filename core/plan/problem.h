@@ -126,6 +126,8 @@ static_assert(kNames<Rule>.size() == static_cast<std::size_t>(Rule::advice) + 1)
       "have sequence parallelism, which the software lacks")                                                 \
     T(software_stages, "The software lacks these stages",                                                    \
       "have uneven stages, which the software does not build")                                               \
+    T(software_tied, "The software refuses pp with a tied head",                                             \
+      "have a pipeline, which the software refuses with tied embeddings")                                    \
     T(software_zero, "The software lacks this ZeRO stage", "have ZeRO that the software lacks")              \
     T(stage_layers, "The stages' layers do not add up", "have stages whose layers do not add up")            \
     T(stages_uneven, "The stages are uneven")                                                                \

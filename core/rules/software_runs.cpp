@@ -54,7 +54,8 @@ constexpr SoftwareRuns kMegatron{.who = "Megatron",
 // torchtitan b5bcd76: distributed/pipeline_parallel.py (get_schedule_class of PyTorch 0138610
 // pipelining/schedules.py), distributed/parallel_dims.py (order, ep inside dp_shard x cp x tp, no etp
 // together with ep), distributed/fsdp.py:129 (FSDP2 shards parameters too, over cp always),
-// components/activation_checkpoint.py (none, selective, full), config/configs.py (training.dtype is float32).
+// components/activation_checkpoint.py (none, selective, full), config/configs.py (training.dtype is float32),
+// models/common/decoder.py:168 (a pipeline is refused with enable_weight_tying).
 constexpr SoftwareRuns kTorchtitan{.who = "torchtitan",
                                    .schedule = in_pytorch,
                                    .orders = orders::kTorchtitanOrders,
@@ -62,6 +63,7 @@ constexpr SoftwareRuns kTorchtitan{.who = "torchtitan",
                                    .zero = 0b1001,
                                    .etp = ExpertTensor::one_beside_ep,
                                    .heads = Heads::whole,
+                                   .ties_stages = false,
                                    .recomputes = Recomputes::words,
                                    .keeps_fp32 = true};
 // DeepSpeed edaa722: runtime/pipe/schedule.py (TrainSchedule is 1F1B), runtime/pipe/topology.py (order),
@@ -96,8 +98,9 @@ constexpr SoftwareRuns kNanotron{.who = "nanotron",
 // the whole; JaxPP adds 1F1B and interleaved. None of them splits the backward or runs two ways.
 // configs/base.yml: weight_dtype and grad_dtype are float32, mu_dtype follows the first.
 constexpr SoftwareRuns kMaxtext{.who = "MaxText", .schedule = is_in_one_backward, .keeps_fp32 = true};
-// Automodel 36044ad: components/distributed/pipelining/functional.py asks PyTorch's get_schedule_class.
-constexpr SoftwareRuns kAutomodel{.who = "Automodel", .schedule = in_pytorch};
+// Automodel 36044ad: components/distributed/pipelining/functional.py asks PyTorch's get_schedule_class;
+// hf_utils.py, validate_hf_model_for_pipeline_support, refuses tied embeddings.
+constexpr SoftwareRuns kAutomodel{.who = "Automodel", .schedule = in_pytorch, .ties_stages = false};
 // This is a program of one's own.
 constexpr SoftwareRuns kFsdp{.who = "PyTorch FSDP"};
 
@@ -360,6 +363,16 @@ std::string heads_words(const Asked& a) {
                     " key-value heads");
 }
 
+// The first stage has the embedding, the last one the head. Megatron sums the gradients of its two copies
+// (core/distributed/finalize_model_grads.py), DeepSpeed those of a TiedLayerSpec (runtime/pipe/module.py),
+// nanotron those of tied_parameters.py; MaxText keeps both outside of its pipeline (layers/decoders.py).
+bool lacks_tied_pipeline(const Asked& a) {
+    return !a.runs.ties_stages && a.layout().pp > 1 && a.plan.model.tied_embeddings;
+}
+std::string tied_pipeline_words(const Asked& a) {
+    return sentence(a.runs.who, " refuses pp ", a.layout().pp, " with tied embeddings");
+}
+
 // Megatron-LM arguments.py.
 bool lacks_tensor_overlap(const Asked& a) {
     return a.megatron() && a.layout().tp > 1 && !a.layout().sequence_parallel && a.plan.training.overlap.tp;
@@ -433,6 +446,7 @@ constexpr EnumArray<Lack, Row> kRows{
       {lacks_plain_tensor, plain_tensor_words, ProblemCode::megatron_moe_needs_sp,
        "/layout/sequence_parallel", LackKind::warned},
       {lacks_heads, heads_words, ProblemCode::software_kv_heads, "/layout/tp", LackKind::refused},
+      {lacks_tied_pipeline, tied_pipeline_words, ProblemCode::software_tied, "/layout/pp", LackKind::refused},
       {lacks_tensor_overlap, tensor_overlap_words, ProblemCode::megatron_tp_overlap, "/training/overlap/tp",
        LackKind::warned},
       {lacks_zero, zero_words, ProblemCode::software_zero, "/layout/zero"},

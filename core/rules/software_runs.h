@@ -32,6 +32,7 @@ struct SoftwareRuns {
     unsigned cp_kinds = 0b1111;
     bool sequence_parallel = true;
     Heads heads = Heads::any;
+    bool ties_stages = true;  // a head that is the embedding may lie in another stage than it
     bool uneven_stages = true;
     Recomputes recomputes = Recomputes::modules;
     // Weights, gradients and moments are kept in fp32 where nothing else is asked for; there is no master
@@ -60,6 +61,7 @@ enum class Lack : std::uint8_t {
     sequence_parallel,
     no_sequence_parallel,
     heads,
+    tied_pipeline,
     tensor_overlap,
     zero,
     reduction,
@@ -74,7 +76,7 @@ enum class Lack : std::uint8_t {
     recompute
 };
 template <>
-inline constexpr std::size_t kEnumCount<Lack> = 22;
+inline constexpr std::size_t kEnumCount<Lack> = 23;
 
 struct Lacks {
     std::uint32_t bits = 0;

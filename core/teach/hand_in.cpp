@@ -171,6 +171,13 @@ std::string check_goal(const TaskGoal& goal) {
     return check_query(q.query);
 }
 
+std::string missing_unit(const TaskGoal& goal, const Plan& plan, const Evaluation& evaluation,
+                         const Presets& presets) {
+    const Answer a = asked_of(query_of_goal(goal.field), plan, evaluation, presets);
+    const bool measured = a.kind == Answer::Kind::number && !a.unit.empty() && a.unit != "%";
+    return measured && parse_double(goal.value) ? a.unit : std::string();
+}
+
 std::vector<std::string> task_mistakes(const LessonTask& task) {
     std::vector<std::string> out;
     if (task.prompt.empty()) out.emplace_back("a task needs a prompt");

@@ -17,6 +17,10 @@ namespace pentamesh {
 // Returns what is wrong with a goal, for any plan; empty where nothing is. A field is one of goal_fields(), a
 // field of the plan ("layout.tp") or any query of lessons ("bubble share").
 [[nodiscard]] std::string check_goal(const TaskGoal& goal);
+// Returns the unit that a goal's number needs and does not have, "GiB" of "memory.fullest <= 70"; empty where
+// it lacks none. A share may be 0.4.
+[[nodiscard]] std::string missing_unit(const TaskGoal& goal, const Plan& plan, const Evaluation& evaluation,
+                                       const Presets& presets);
 // Returns what a task of a lesson lacks: goals, three hints, a solution, words.
 [[nodiscard]] std::vector<std::string> task_mistakes(const LessonTask& task);
 

@@ -150,6 +150,28 @@ void take_state_types(const LessonPlan& from, Training& training) {
     training.master_weights = MasterWeights::none;
 }
 
+// Returns true if the room's software lacks a plan that a step asks about, or a task's solution, and the step's
+// own software runs it. What neither runs is a question about layouts, not about software.
+bool asks_beyond(const LessonStep& step, const Plan& plan, Software own, const Presets& presets) {
+    std::vector<std::vector<std::string>> asked;
+    if (step.task) asked.push_back(step.task->solution);
+    if (step.question) {
+        asked.push_back(split_query(step.question->query).sets);
+        for (const LessonQuestion::Option& o : step.question->options)
+            asked.push_back(split_query(o.value).sets);
+    }
+    return std::ranges::any_of(asked, [&](const std::vector<std::string>& sets) {
+        if (sets.empty()) return false;
+        try {
+            const Plan changed = plan_with(plan, sets, presets);
+            return changed.training.software == plan.training.software
+                   && lacks_of(changed, plan.training.software).any() && !lacks_of(changed, own).any();
+        } catch (const Error&) {
+            return false;
+        }
+    });
+}
+
 // Returns true if a task can be done where that plan begins it: goals are figures, and another software has
 // others.
 bool can_be_done(const LessonTask& task, const Plan& start, const Presets& presets) {
@@ -176,8 +198,10 @@ KeptSoftware keeps_its_software(const Lesson& lesson, std::size_t i, const Plan&
     Plan run = shown;
     run.training.software = *lesson.software;
     const auto lack = lacks_of(run, *lesson.software).first();
-    return {"This step is " + std::string(runs_of(shown.training.software).who) + "'s",
-            lack ? words_of(*lack, run, *lesson.software) : "its goals are figures of that software"};
+    std::string because = sentence(runs_of(*lesson.software).who, " does not run what is asked about");
+    if (lesson.steps[i].task) because = "its goals are figures of that software";
+    if (lack) because = words_of(*lack, run, *lesson.software);
+    return {"This step is " + std::string(runs_of(shown.training.software).who) + "'s", because};
 }
 
 Plan plan_shown(const Lesson& lesson, std::size_t i, const Plan& base, const Presets& presets) {
@@ -188,7 +212,9 @@ Plan plan_shown(const Lesson& lesson, std::size_t i, const Plan& base, const Pre
         plan.training.software = *lesson.software;
         take_state_types(from, plan.training);
         const auto& task = lesson.steps[i].task;
-        if (lacks_of(plan, *lesson.software).any() || (task && !can_be_done(*task, plan, presets)))
+        if (lacks_of(plan, *lesson.software).any()
+            || asks_beyond(lesson.steps[i], plan, own.software, presets)
+            || (task && !can_be_done(*task, plan, presets)))
             plan.training = own;
     }
     const LessonStep& step = lesson.steps[i];
@@ -440,6 +466,8 @@ void QuestionReader::line(std::string_view line, int number) {
     last_ = nullptr;
     if (kv->key == "choose") {
         kind(QuestionKind::choose, kv->value, number);
+        chosen_ = kv->value;
+        chosen_line_ = number;
         if (kv->value == "lowest") rule(QuestionRule::lowest);
         if (kv->value == "highest") rule(QuestionRule::highest);
         if (kv->value == "change") rule(QuestionRule::change);
@@ -456,7 +484,7 @@ void QuestionReader::line(std::string_view line, int number) {
         kind(QuestionKind::tier, kv->value, number);
     } else if (kv->key == "query") {
         q_.query = kv->value;
-        query_line_ = number;
+        query_line_ = changed_line_ = number;
     } else if (kv->key == "prompt") {
         text(q_.prompt, kv->value);
     } else if (kv->key == "why") {
@@ -550,6 +578,17 @@ void QuestionReader::rule(QuestionRule rule) {
     q_.query.clear();
 }
 
+// A line "query:" is that of a change. Behind another kind it would take the place of its query unseen.
+bool QuestionReader::check_changed() {
+    if (changed_line_ == 0 || q_.rule == QuestionRule::change) return true;
+    static constexpr std::array<std::string_view, 3> kRules{"change", "lowest", "highest"};
+    if (chosen_line_ > 0 && q_.rule == QuestionRule::matches && !check_query(chosen_).empty())
+        faults_.unknown(chosen_line_, "rule of choose", chosen_, {kRules.begin(), kRules.end()});
+    else
+        faults_.error(changed_line_, "a line \"query:\" stands with \"choose: change\" alone");
+    return false;
+}
+
 void QuestionReader::text(std::string& into, std::string_view value) {
     into = value;
     last_ = &into;
@@ -630,6 +669,7 @@ LessonQuestion QuestionReader::finish() {
     faults_.check_whole_text(q_.line, q_.why);
     for (const LessonQuestion::WhyIn& in : q_.why_in) faults_.check_whole_text(q_.line, in.why);
     for (const LessonQuestion::Mistake& m : q_.mistakes) check_mistake(m);
+    if (!check_changed()) return std::move(q_);
     if (q_.rule == QuestionRule::change && split_query(q_.query).sets.empty())
         faults_.error(query_line_, "change asks of a changed plan: query: with POINTER=VALUE: QUERY");
     else if (q_.rule == QuestionRule::matches || q_.rule == QuestionRule::change)

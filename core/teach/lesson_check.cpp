@@ -35,6 +35,10 @@ class LessonCheck {
 
   private:
     void check_task(const LessonTask& task, const Plan& start, const Evaluation& e) {
+        for (const TaskGoal& goal : task.goals)
+            if (const std::string unit = missing_unit(goal, start, e, presets_); !unit.empty())
+                out_.push_back({goal.line, "a goal for " + goal.field + " has a unit: \"" + goal.value + " "
+                                               + unit + "\", not \"" + goal.value + "\""});
         for (const std::string& both : excluding_goals(task, start, e, presets_))
             out_.push_back({task.line, both + " exclude each other: no plan meets both goals"});
         const TaskState before = judge_task(task, start, start, e, presets_);

@@ -90,6 +90,8 @@ class QuestionReader {
     LessonQuestion q_;
     bool any_kind_ = false, any_tolerance_ = false;
     int query_line_ = 0, given_line_ = 0;
+    int chosen_line_ = 0, changed_line_ = 0;  // of "choose:", of "query:"; 0: there is none
+    std::string chosen_;                      // behind "choose:"
     std::string given_;  // the value of the point that is shown
     std::vector<int> option_lines_;
     std::string* last_ = nullptr;  // what a line without a key goes on with
@@ -99,6 +101,7 @@ class QuestionReader {
     void guess(std::string_view value, int number);
     void curve(std::string_view query, std::string_view over, int number);
     void check_given();
+    [[nodiscard]] bool check_changed();
     void text(std::string& into, std::string_view value);
     void show(std::string_view value, int number);
     void instead(std::string_view value, int number);

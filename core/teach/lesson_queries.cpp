@@ -7,8 +7,10 @@
 #include "core/decide/scale.h"
 #include "core/memory/memory.h"
 #include "core/mesh/places.h"
+#include "core/pipeline/sequence.h"
 #include "core/plan/edits.h"
 #include "core/plan/names.h"
+#include "core/rules/software_runs.h"
 #include "core/step/step.h"
 #include "core/teach/glossary.h"
 
@@ -317,6 +319,18 @@ Answer memory_category(const QueryInput& in) {
     }
     return none("no such part");
 }
+Answer memory_state(const QueryInput& in) {
+    const StageMemory* s = fullest(in);
+    if (s == nullptr) return no_memory();
+    double bytes = 0;
+    std::string parts;
+    for (const MemoryCategory k :
+         {MemoryCategory::parameters, MemoryCategory::gradients, MemoryCategory::optimizer}) {
+        bytes += bytes_of(*s, k);
+        parts += sentence(parts.empty() ? "" : " + ", name_of(k), " ", memory_text(bytes_of(*s, k)));
+    }
+    return gib(bytes, parts);
+}
 Answer memory_largest(const QueryInput& in) {
     const StageMemory* s = fullest(in);
     if (s == nullptr) return no_memory();
@@ -407,6 +421,18 @@ Answer bytes_per_step(const QueryInput& in) {
     Answer a = measure(traffic(in).sent_bytes_per_rank / 1e9, "GB", operations_of(in));
     a.text = bytes_text(traffic(in).sent_bytes_per_rank);
     return a;
+}
+Answer gradients_summed(const QueryInput& in) {
+    const std::string_view who = runs_of(in.plan.training.software).who;
+    switch (gradient_reduction_of(in.plan)) {
+    case GradientReduction::micro_batch:
+        return words("once a micro-batch", sentence(who, " sums them after each backward"));
+    case GradientReduction::run:
+        return words("once a run of micro-batches", sentence(who, " sums them after each run"));
+    case GradientReduction::by_software:
+    case GradientReduction::step: break;
+    }
+    return words("once a step", sentence(who, " adds up a rank's own first"));
 }
 Answer exposed(const QueryInput& in) {
     if (!in.e.step || in.e.step->time_s <= 0) return none("no step time");
@@ -557,6 +583,8 @@ constexpr Query kStepQueries[] = {
     {"memory hbm", "what a GPU has, GiB", memory_hbm},
     {"memory stage N", "what a GPU of that stage holds, GiB", memory_stage, kHeld},
     {"memory largest", "the largest part of the fullest GPU", memory_largest, kHeld},
+    {"memory state", "parameters, gradients and optimizer of the fullest GPU together, GiB", memory_state,
+     kHeld},
     {"memory PART", "parameters, gradients, optimizer, activations or buffers of the fullest GPU, GiB",
      memory_category, kHeld},
     {"fits", "yes where the fullest GPU has room", fits, kHeld},
@@ -568,6 +596,7 @@ constexpr Query kStepQueries[] = {
     {"calls AXIS per layer", "of one micro-batch, forward and backward", calls_per_layer, kCalls},
     {"calls AXIS per step", "of one rank", calls_per_step, kCalls},
     {"bytes AXIS per step", "that leave a rank, GB", bytes_per_step, kBytes},
+    {"gradients summed", "how often: once a step, or once a micro-batch", gradients_summed, kCalls},
     {"exposed AXIS", "share of the step that waits for it, %", exposed, kTime},
     {"sync per micro-batch", "times the layers wait for tensor or expert peers", sync_microbatch, "comm map"},
     {"sync per step", "the same times the micro-batches", sync_step, "comm map"},

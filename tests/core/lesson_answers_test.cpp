@@ -142,6 +142,7 @@ TEST_CASE("queries of memory agree with the fullest stage worked out by hand") {
     CHECK(l.number("memory optimizer") == near(12 * held / 8 / gib, 1e-3));
     CHECK(l.number("memory hbm") == near(81559.0 / 1024));
     CHECK(l.number("fullest stage") == 0);
+    CHECK(l.number("memory state") == near((2 + 4 + 12.0 / 8) * held / gib, 1e-3));
     double sum = 0;
     for (const char* part : {"memory parameters", "memory gradients", "memory optimizer",
                              "memory activations", "memory buffers"})
@@ -336,6 +337,17 @@ TEST_CASE("a value in brackets or quotes may have commas") {
     CHECK(split_query(outside).sets.size() == 2);
     CHECK(m.text(outside) == "InfiniBand");
     CHECK(sets_text(split_query(outside).sets) == "order dp_shard,dp_replicate,cp,ep,pp,tp, ZeRO 1");
+}
+
+// PyTorch's FSDP reduces in every backward unless set_requires_gradient_sync says otherwise; its pipelines say so
+// (pipelining/stage.py, backward_maybe_with_nosync). Megatron's buckets wait for the last micro-batch.
+TEST_CASE("gradients are summed once a micro-batch by FSDP, once a step by Megatron and under a pipeline") {
+    const Open l("llama-3-8b-fsdp");
+    CHECK(l.text("with training.software=torchtitan: gradients summed") == "once a micro-batch");
+    CHECK(l.text("with training.software=torchtitan, layout.zero=0: gradients summed") == "once a micro-batch");
+    CHECK(l.text("with training.software=torchtitan, pp=2: gradients summed") == "once a step");
+    CHECK(l.text("with training.software=megatron, layout.zero=0: gradients summed") == "once a step");
+    CHECK(l.text("with training.software=megatron, layout.zero=1: gradients summed") == "once a step");
 }
 
 TEST_CASE("what a change does to a number is more, the same or less of it") {

@@ -105,6 +105,60 @@ TEST_CASE("gradients that FSDP sums after each micro-batch make the answer of th
     CHECK(answer(Software::torchtitan) == "eight times as many");
 }
 
+TEST_CASE("the words of a step say how often the room's software sums its gradients") {
+    Lesson lesson = test::parse_shipped(lesson_file("00-five-cuts")).lesson;
+    const auto at = std::ranges::find(lesson.steps, "Cut the batch", &LessonStep::title);
+    REQUIRE(at != lesson.steps.end());
+    const auto i = static_cast<std::size_t>(at - lesson.steps.begin());
+    for (const RoomSoftware& room : kRoomSoftware) {
+        CAPTURE(std::string(room.name));
+        lesson.software = room.software;
+        const Plan plan = plan_shown(lesson, i, Plan(), test::presets());
+        const std::string said = expand(at->words, plan, assess(plan), test::presets());
+        const bool each = room.software == Software::torchtitan;
+        CHECK((said.find("once a micro-batch.") != std::string::npos) == each);
+        CHECK((said.find("once a step.") != std::string::npos) == !each);
+    }
+}
+
+TEST_CASE("a step keeps its software where the room's does not run the plan that is asked about") {
+    const Presets& presets = test::presets();
+    const auto lesson_of = [&](const std::string& query) {
+        Lesson out = parse_lesson("---\ntitle: T\n---\n## One\nopen: llama-3-8b-fsdp\nset: cluster.gpus = 8\n"
+                                  "set: layout.dp_shard = 8\nset: layout.zero = 0\nset: "
+                                  "training.global_batch = 8\n\nWords.\n\n```ask\nguess: "
+                                      + query + "\nprompt: How much?\n```\n",
+                                  {{}, &presets})
+                         .lesson;
+        out.software = Software::torchtitan;
+        return out;
+    };
+    const Software own = presets.plan("llama-3-8b-fsdp").training.software;
+    // Its ZeRO is stage 3 (torchtitan distributed/fsdp.py: fully_shard).
+    const Lesson one = lesson_of("with layout.zero=1: memory fullest");
+    const Plan shown = plan_shown(one, 0, Plan(), presets);
+    CHECK(shown.training.software == own);
+    CHECK(keeps_its_software(one, 0, shown).because == "torchtitan does not run what is asked about");
+    for (const char* query : {"with layout.zero=3: memory fullest", "memory fullest"})
+        CHECK(plan_shown(lesson_of(query), 0, Plan(), presets).training.software == Software::torchtitan);
+}
+
+TEST_CASE("the steps of the course about cuts are of the room's own software, where it has the cut") {
+    Lesson lesson = test::parse_shipped(lesson_file("00-five-cuts")).lesson;
+    for (const RoomSoftware& room : kRoomSoftware)
+        for (const char* title : {"The loaf", "Cut the batch", "The copies shed", "Cut the depth"}) {
+            CAPTURE(std::string(room.name));
+            CAPTURE(std::string(title));
+            const auto at = std::ranges::find(lesson.steps, title, &LessonStep::title);
+            REQUIRE(at != lesson.steps.end());
+            lesson.software = room.software;
+            const auto i = static_cast<std::size_t>(at - lesson.steps.begin());
+            const Plan shown = plan_shown(lesson, i, Plan(), test::presets());
+            CHECK(shown.training.software == room.software);
+            CHECK_FALSE(lacks_of(shown, room.software).any());
+        }
+}
+
 TEST_CASE("the six predictions are of the room's own software, whichever it runs") {
     Lesson lesson = test::parse_shipped(lesson_file("23-predictions")).lesson;
     REQUIRE(lesson.steps.size() == 6);

@@ -9,6 +9,7 @@
 #include "plans.h"
 #include "shipped.h"
 
+#include <algorithm>
 #include <doctest/doctest.h>
 
 #include <functional>
@@ -265,4 +266,36 @@ TEST_CASE("DeepSpeed joins ep and tp only where nothing is offloaded and no sequ
     CHECK_FALSE(lacks(Lack::joined_experts, p, Software::megatron));
     l.ep = 1, away.optimizer = 1;
     CHECK_FALSE(lacks_it());
+}
+
+// torchtitan b5bcd76, models/common/decoder.py:168: "Weight tying is not supported with Pipeline Parallel."
+// Automodel 36044ad, components/distributed/pipelining/hf_utils.py:755 ends with an error for the same.
+TEST_CASE("torchtitan and Automodel refuse a pipeline of a model whose head is its embedding") {
+    for (const Software software : all_of<Software>()) {
+        CAPTURE(name_of(software));
+        const bool refuses = software == Software::torchtitan || software == Software::torchtitan_2024
+                             || software == Software::automodel;
+        for (const bool tied : {true, false})
+            for (const std::int64_t pp : {1, 4}) {
+                Plan p = plan_for(software, "llama-3.2-1b", 8);
+                REQUIRE(p.model.tied_embeddings);
+                p.model.tied_embeddings = tied;
+                p.layout.pp = pp, p.layout.dp_shard = 8 / pp, p.layout.zero = 0;
+                const bool refused = refuses && tied && pp > 1;
+                CHECK(lacks(Lack::tied_pipeline, p, software) == refused);
+                const Evaluation e = evaluate(p);
+                const auto told = std::ranges::find(e.problems, ProblemCode::software_tied, &Problem::code);
+                REQUIRE((told != e.problems.end()) == refused);
+                if (!refused) continue;
+                CHECK(told->severity == Severity::warning);
+                CHECK(told->pointer == "/layout/pp");
+                CHECK(told->said().find("refuses pp 4 with tied embeddings") != std::string::npos);
+            }
+    }
+    Plan p = plan_for(Software::torchtitan, "llama-3.2-1b", 8);
+    p.layout.pp = 4, p.layout.dp_shard = 2, p.layout.zero = 0;
+    const auto says_it = [](const std::string& why) { return why.find("tied embeddings") != std::string::npos; };
+    CHECK(std::ranges::any_of(refused(p), says_it));
+    p.model.tied_embeddings = false;
+    CHECK(std::ranges::none_of(refused(p), says_it));
 }

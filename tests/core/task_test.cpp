@@ -218,6 +218,25 @@ bool says(const std::vector<LessonError>& errors, std::string_view words) {
 
 }  // namespace
 
+TEST_CASE("a goal for a measured number names its unit, a share may be a plain number") {
+    const auto unit = [](const std::string& goal) -> std::string {
+        for (const LessonError& e : faults_of_task("goal: " + goal + "\n", "layout.zero = 1"))
+            if (const std::size_t at = e.message.find("has a unit: "); at != std::string::npos) {
+                CHECK(e.line == 10);  // of the goal itself
+                return e.message.substr(at + 12);
+            }
+        return "";
+    };
+    CHECK(unit("memory.fullest <= 75") == "\"75 GiB\", not \"75\"");
+    CHECK(unit("step.time <= 9") == "\"9 s\", not \"9\"");
+    CHECK(unit("groups.tp.bytes <= 6") == "\"6 GB\", not \"6\"");
+    CHECK(unit("memory.fullest <= 75 GiB").empty());
+    CHECK(unit("step.mfu >= 0.4").empty());
+    CHECK(unit("step.mfu >= 40 %").empty());
+    CHECK(unit("world == 8").empty());
+    CHECK(unit("layout.zero == 1").empty());
+}
+
 TEST_CASE("a lesson's reader judges its tasks before a room does") {
     CHECK(faults_of_task("goal: layout.zero == 1\n", "layout.zero = 1").empty());
     CHECK(says(faults_of_task("goal: step.time <= 9 s\n", "layout.zero = 1"), "met before anybody acts"));

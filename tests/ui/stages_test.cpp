@@ -43,7 +43,7 @@ TEST_CASE("the bytes of a cut are shown once the question is answered") {
     d.shell.lesson().state().revealed = true;
     d.settle();
     CHECK(says(d, "33.6 MB"));
-    CHECK(says(d, "1.05 GB"));
+    CHECK_FALSE(says(d, "1.05 GB"));  // of a tied table, which this model has not
 }
 
 TEST_CASE("the moment on the timeline is dragged: slices come and go in the tiles") {

@@ -574,13 +574,16 @@ float draw_asked(Ui& ui, Rect room, const LessonSession& session, float size, Le
         if (row.chip(index, label, chosen)) action = {LessonAction::Kind::ask_plan, index};
     };
     // If the words of the options take more than a row, the picture would pay for it: their settings
-    // stand there.
-    std::vector<std::string> labels{"as it was"};
-    for (const AskedPlan& p : plans) labels.push_back(p.label);
-    if (ChipRow::width_of(ui, labels, size) > chips.w)
-        for (std::size_t i = 0; i < plans.size(); ++i)
-            if (std::string sets = sets_text(plans[i].sets); sets.size() < labels[i + 1].size())
-                labels[i + 1] = std::move(sets);
+    // stand there, where those of each are shorter. Some by their words and some by settings would read as if
+    // they were of different questions.
+    std::vector<std::string> labels{"as it was"}, settings{"as it was"};
+    bool shorter = true;
+    for (const AskedPlan& p : plans) {
+        labels.push_back(p.label);
+        settings.push_back(sets_text(p.sets));
+        shorter = shorter && settings.back().size() < p.label.size();
+    }
+    if (shorter && ChipRow::width_of(ui, labels, size) > chips.w) labels = std::move(settings);
     for (std::size_t i = 0; i < labels.size(); ++i) chip(i, labels[i]);
     room.cut_top(row.used() + 6);
     std::string says = "V: the plan that was asked about, or the step's own.";

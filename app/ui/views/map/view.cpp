@@ -88,9 +88,11 @@ std::string cost_sentence(const Scene& scene, const std::vector<MapRow>& rows) {
            + percent(most.cost_s() / scene.evaluation.step->time_s) + " of the step.";
 }
 
-// Writes what costs most, then the name of the layout, and why.
-void caption(Ui& ui, Rect& room, const Scene& scene, const std::vector<MapRow>& rows) {
-    if (scene.evaluation.valid)
+// Writes what costs most, then the name of the layout, and why. The page of wires is about one message, not
+// about what a step pays.
+void caption(Ui& ui, Rect& room, const Scene& scene, const MapViewState& state) {
+    const std::vector<MapRow>& rows = state.figures->rows;
+    if (scene.evaluation.valid && state.page != MapPage::wires)
         room.cut_top(ui.canvas().paragraph(room, cost_sentence(scene, rows),
                                            ui.style(15, Tone::text, Face::semibold), 20));
     const LayoutName name = layout_name(scene.plan, scene.evaluation.mesh);
@@ -98,14 +100,20 @@ void caption(Ui& ui, Rect& room, const Scene& scene, const std::vector<MapRow>& 
     const TextStyle plain = ui.style(13, Tone::secondary);
     const float w = ui.canvas().text_width(bold, ui.title()) + 6;
     Rect row = room.cut_top(20);
-    ui.canvas().text_in(row, bold, ui.title());
+    const bool beside = w + ui.canvas().text_width(name.reason, plain) <= row.w;
     const float least = ui.state().for_picture ? 240 : 420;  // nobody hovers a picture
-    if (w + ui.canvas().text_width(name.reason, plain) > row.w && room.h > least) {  // the why under the name
+    const bool under = !beside && room.h > least;
+    ui.canvas().text_in(row, beside || under ? bold : name.name, ui.title());
+    if (under) {
         room.cut_top(ui.canvas().paragraph(room, name.reason, plain, 18) + 2);
         return;
     }
-    row.cut_left(std::min(row.w, w));
-    if (!write_whole(ui, row, name.reason, plain) && ui.hovers(row)) ui.tooltip(bold + "\n" + name.reason);
+    if (beside) {
+        row.cut_left(std::min(row.w, w));
+        ui.canvas().text_in(row, name.reason, plain);
+    } else if (ui.hovers(row)) {
+        ui.tooltip(bold + "\n" + name.reason);
+    }
 }
 
 void walk_rows(Scene& scene, MapViewState& state) {
@@ -216,7 +224,7 @@ std::optional<PlanEdit> draw_map(Ui& ui, Rect head_row, Rect room, Scene& scene,
     // The caption gives reasons; while a question is open, the page of wires leaves out which one an axis
     // crosses.
     const bool says_why = !rows_first && !(scene.asked && state.page == MapPage::wires);
-    if (room.h > 230 && says_why) caption(ui, room, scene, state.figures->rows);
+    if (room.h > 230 && says_why) caption(ui, room, scene, state);
     room.cut_top(4);
     switch (state.page) {
     case MapPage::compact: draw_map_compact(ui, room, scene, state); break;
