@@ -244,6 +244,9 @@ TEST_CASE("a step's words and its question are seen at once on a small projector
             CHECK(seen("lesson.hint"));
             CHECK(d.drawn("layout.tp"));  // it cannot be done without
             CHECK(d.drawn("layout.pp"));
+            d.press({Key::r});
+            REQUIRE(l.task.passed);
+            CHECK(seen("lesson.restart"));  // behind the reason and the solution
         } else {
             CHECK_FALSE(d.drawn("layout.tp"));
         }

@@ -797,6 +797,7 @@ void draw_state(TaskPen& p, const LessonTask& task, const LessonSession& session
     std::string changed = session.task.edits == 1 ? "1 choice changed"
                                                   : std::to_string(session.task.edits) + " choices changed";
     if (task.edits > 0) changed += " of at most " + std::to_string(task.edits);
+    if (session.task.passed && p.tight) return;  // it is done: nothing need be changed
     p.words(changed + ". You may change " + allowed_text(task) + ".", Tone::secondary);
     p.room.cut_top(p.gap(8));
 }

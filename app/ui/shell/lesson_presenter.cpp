@@ -67,6 +67,8 @@ void LessonDesk::fit_words(Ui& ui, float width, float height, const Scene& scene
         of += " " + std::to_string(v);
     if (presenter_.fits == of) return;
     presenter_.fits = of;
+    const LessonStep* step = lesson_.current();
+    const bool shown = s.shown() || (step != nullptr && step->task && lesson_.task.passed);
     const auto fits = [&](float size, bool folded, bool tight) {
         presenter_.words_size = size;
         lesson_.fold_words = folded;
@@ -75,12 +77,12 @@ void LessonDesk::fit_words(Ui& ui, float width, float height, const Scene& scene
         return lesson_height(ui, inner.w, scene, lesson_, size) <= inner.h;
     };
     for (const bool folded : {false, true})
-        for (float size = most; size >= kReadable && (s.shown() || !folded); size -= 1)
+        for (float size = most; size >= kReadable && (shown || !folded); size -= 1)
             if (fits(size, folded, false)) return;
     for (float size = kReadable - 1; size > least; size -= 1)
-        if (fits(size, s.shown(), false) || fits(size, s.shown(), true)) return;
+        if (fits(size, shown, false) || fits(size, shown, true)) return;
     // What has no room in this size either is scrolled, and is as little as can be.
-    if (!fits(least, s.shown(), false)) static_cast<void>(fits(least, s.shown(), true));
+    if (!fits(least, shown, false)) static_cast<void>(fits(least, shown, true));
 }
 
 float LessonDesk::presented_words_width(const Ui& ui, Rect room) {
