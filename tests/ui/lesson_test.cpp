@@ -427,7 +427,7 @@ TEST_CASE("broken lessons stop nothing") {
     CHECK(d.shell.lesson().errors[0].message.find("cannot be read") != std::string::npos);
 }
 
-TEST_CASE("the last step of a lesson is said for each lesson, though the words are the same") {
+TEST_CASE("behind the last step of a lesson that nothing follows stands its end") {
     const std::filesystem::path folder = fresh_folder("lesson-last-step");
     const auto lesson = [&](const char* name) {
         const std::filesystem::path file = folder / name;
@@ -440,6 +440,11 @@ TEST_CASE("the last step of a lesson is said for each lesson, though the words a
         d.shell.open_lesson(file);
         d.settle();
         d.press({Key::page_down});
-        CHECK(d.shell.message().starts_with("The last step"));
+        CHECK(says(d, "The end of Mine"));
+        CHECK(says(d, "Nothing was asked."));
+        CHECK_FALSE(d.drawn("end.next"));
+        d.press({Key::page_down});
+        CHECK(d.drawn("end.back"));
+        CHECK(d.shell.lesson().file == file);
     }
 }

@@ -20,6 +20,10 @@ namespace {
 
 using Kind = LessonAction::Kind;
 
+float line_of_words(const LessonSession& session, float size) {
+    return std::round(size * (session.tight ? 1.35f : 1.5f));
+}
+
 struct Pen {
     Ui& ui;
     const Scene& scene;
@@ -31,7 +35,9 @@ struct Pen {
     bool measures = false;  // nothing is drawn, nothing can be pressed
     bool to_room = true;    // a room sees it, whose votes can be counted
 
-    [[nodiscard]] float line() const { return std::round(size * 1.5f); }
+    [[nodiscard]] float line() const { return line_of_words(session, size); }
+    // Returns a gap of that height, or of half where the room is tight.
+    [[nodiscard]] float gap(float height) const { return session.tight ? std::round(height * 0.5f) : height; }
     void words(std::string_view text, Tone tone = Tone::text) {
         room.cut_top(rich_text(ui, room, text, {size, line(), std::round(size * 0.7f), tone}, !measures));
     }
@@ -68,9 +74,10 @@ bool draw_choice(Pen& p, std::string_view name, std::uint64_t index, std::string
     std::string text(label);
     if (state.shown() && !remark.empty()) text += "  (" + std::string(remark) + ")";
     const RichStyle style{p.size, p.line(), 4, Tone::text};
-    const float h = rich_text(p.ui, {0, 0, text_w, 0}, text, style, false) + 12;
+    const float above = p.gap(6);
+    const float h = rich_text(p.ui, {0, 0, text_w, 0}, text, style, false) + 2 * above;
     const Rect r = p.room.cut_top(h);
-    p.room.cut_top(6);
+    p.room.cut_top(p.gap(6));
     if (p.measures) return false;
     const Hit hit = p.ui.area(name, r, index, !state.shown());
     c.rect(r, t.raised, 6);
@@ -81,7 +88,7 @@ bool draw_choice(Pen& p, std::string_view name, std::uint64_t index, std::string
                                                : t.hairline;
     c.frame(r, edge, judged || chosen ? 2.0f : 1.0f, 6,
             judged && (!right || missed) ? Dash::dashed : Dash::solid);
-    const Vec2 at{r.x + pad + 6, r.y + 6 + p.line() / 2};
+    const Vec2 at{r.x + pad + 6, r.y + above + p.line() / 2};
     if (judged && right && !missed) {
         const std::array<Vec2, 3> tick{Vec2{at.x - 5, at.y}, Vec2{at.x - 1, at.y + 4},
                                        Vec2{at.x + 6, at.y - 5}};
@@ -93,7 +100,7 @@ bool draw_choice(Pen& p, std::string_view name, std::uint64_t index, std::string
         c.frame({at.x - 5, at.y - 5, 10, 10}, t.secondary, 1.5f, 5);
         if (chosen) c.circle(at, 2.5f, t.text);
     }
-    rich_text(p.ui, {r.x + pad + mark_w, r.y + 6, text_w, h}, text, style);
+    rich_text(p.ui, {r.x + pad + mark_w, r.y + above, text_w, h}, text, style);
     if (votes_w > 0)
         draw_votes(p.ui, {r.right() - pad - votes_w, r.y, votes_w, r.h}, state,
                    static_cast<std::size_t>(index));
@@ -182,22 +189,28 @@ void draw_entry(Pen& p, const LessonQuestion& q) {
         p.ui.canvas().text_in(row.cut_right(w), unit, p.ui.style(13, Tone::secondary), Align::center);
     }
     p.keep_seen({.focused = p.ui.state().focus == id_of("lesson.entry")}, check);
+    // Before a room the letters are keys again once a guess was taken; else the next one is typed there.
+    const bool again = std::exchange(p.session.refocus, false) && !p.to_room;
     const bool entered = p.ui.text_field("lesson.entry", row, state.typed,
                                          ranks                           ? "or type them: 1, 4-7"
                                          : q.kind == QuestionKind::curve ? "or type the points: 9, 8, 7"
                                                                          : "your guess",
-                                         std::exchange(p.session.refocus, false));
+                                         again);
     const bool pressed_check = p.ui.button("lesson.check", check, "Check");
-    if (entered || pressed_check) {
-        if (judge(p.session)) p.action.kind = Kind::judged;
-    }
+    if (!entered && !pressed_check) return;
+    const int tries = state.tries;
+    if (judge(p.session)) p.action.kind = Kind::judged;
+    if (!p.to_room || state.tries == tries) return;
+    leave_text_field();
+    p.ui.state().edit = p.ui.state().focus = 0;
+    p.ui.state().focus_visible = false;
 }
 
 void draw_answer(Pen& p, const LessonQuestion& q) {
     const StepState& state = p.session.state();
     const Solution& s = p.session.solution;
     const Theme& t = p.ui.theme();
-    p.room.cut_top(6);
+    p.room.cut_top(p.gap(6));
     if (!s.solvable(q.kind)) {
         p.words("This plan has no answer to that: " + s.answer.working, Tone::secondary);
         return;
@@ -217,7 +230,7 @@ void draw_answer(Pen& p, const LessonQuestion& q) {
     }
     if (!s.answer.working.empty() && !short_of_room) p.words(s.answer.working, Tone::secondary);
     if (!p.session.why.empty()) {
-        p.room.cut_top(8);
+        p.room.cut_top(p.gap(8));
         p.words(p.session.why);
     }
     if (p.session.step + 1 == p.session.lesson.steps.size()) {  // the room's score closes the lesson
@@ -226,7 +239,7 @@ void draw_answer(Pen& p, const LessonQuestion& q) {
     }
     if (!p.to_room)  // which has them at the picture
         p.room.cut_top(draw_asked(p.ui, p.room, p.session, p.size - 1, p.action, !p.measures));
-    p.room.cut_top(8);
+    p.room.cut_top(p.gap(8));
     if (p.link("lesson.retry", p.room.min(), "ask again")) p.action.kind = Kind::retry;
     p.room.cut_top(20);
 }
@@ -238,17 +251,17 @@ std::size_t options_of(const Pen& p, const LessonQuestion& q) {
 void draw_question(Pen& p, const LessonQuestion& q) {
     const float top = p.room.y;
     if (!p.session.fold_words) {
-        p.room.cut_top(14);
+        p.room.cut_top(p.gap(14));
         if (!p.measures)
             p.ui.canvas().line({p.room.x, p.room.y}, {p.room.right(), p.room.y}, p.ui.theme().hairline);
-        p.room.cut_top(12);
+        p.room.cut_top(p.gap(12));
     }
     if (!p.session.state().shown()) {
         const Rect head = p.room.cut_top(20);
         if (!p.measures) p.ui.section({head.x, head.y, head.w, 16}, "BEFORE YOU LOOK");
     }
     p.words(p.session.prompt);
-    p.room.cut_top(8);
+    p.room.cut_top(p.gap(8));
     if (q.kind == QuestionKind::choose)
         draw_options(p, q);
     else if (q.kind == QuestionKind::tier)
@@ -257,8 +270,9 @@ void draw_question(Pen& p, const LessonQuestion& q) {
         draw_entry(p, q);
     const StepState& counted = p.session.state();
     const bool by_option = q.kind == QuestionKind::choose || q.kind == QuestionKind::tier;
-    const bool counts = p.to_room && !counted.shown();
-    if (by_option && (counts || counted.counting || !counted.votes.empty()))
+    // Where the answer has little room, V alone counts once more.
+    const bool counts = p.to_room && !counted.shown(), counted_before = !counted.votes.empty();
+    if (by_option && (counts || counted.counting || (counted_before && !p.session.tight)))
         p.room.cut_top(draw_counting(p.ui, p.room, p.session.state(), options_of(p, q), !p.measures));
     // The panel scrolls down to the end of the answer, but keeps the question in view.
     const auto follow = [&] {
@@ -360,7 +374,11 @@ void draw_ways_back(Pen& p, const LessonStep& step) {
         const Rect row = p.room.cut_top(p.line() + 4);
         if (p.link(name, row.min(), label)) p.action = action;
     };
-    if (p.session.step == 0 && p.session.reached > 0)
+    // It is an offer to one who begins: no room wants it, nor does one who has begun.
+    const StepState& s = p.session.state();
+    const bool begun = s.shown() || s.tries > 0 || s.given.option >= 0 || !s.typed.empty()
+                       || !s.picked.empty() || s.hints > 0 || p.session.plan_changed;
+    if (p.session.step == 0 && p.session.reached > 0 && !begun && !p.to_room)
         way("lesson.continue", "You came to step " + std::to_string(p.session.reached + 1) + ": go on there",
             {Kind::go_on, p.session.reached});
     if (p.session.plan_changed && !step.task)
@@ -402,7 +420,7 @@ void draw_step(Pen& p) {
     Canvas& c = p.ui.canvas();
     p.room.cut_top((p.measures ? c.paragraph_height(p.room.w, step->title, s, line)
                                : c.paragraph(p.room, step->title, s, line))
-                   + 8);
+                   + p.gap(8));
     draw_ways_back(p, *step);
     draw_software(p);
     if (!p.session.fold_words) p.words(p.session.words);
@@ -427,7 +445,7 @@ void draw_foot(Ui& ui, Rect foot, LessonSession& session, LessonAction& action) 
     const std::size_t n = session.lesson.steps.size();
     const bool last = session.step + 1 >= n, goes_on = last && !session.next_title.empty();
     const Rect back = foot.cut_left(72), next = foot.cut_right(goes_on ? 104.0f : 72.0f);
-    if (ui.button("lesson.back", back, "Back", 0, session.step > 0)) action.kind = Kind::back;
+    if (ui.button("lesson.back", back, "Back", 0, session.can_go_back())) action.kind = Kind::back;
     if (ui.button("lesson.next", next, goes_on ? "Next lesson" : last ? "Done" : "Next"))
         action.kind = goes_on ? Kind::next_lesson : last ? Kind::leave : Kind::next;
     if (goes_on && ui.hovers(next)) ui.tooltip(session.next_title);
@@ -696,8 +714,14 @@ float draw_counting(Ui& ui, Rect room, StepState& state, std::size_t options, bo
     const Rect field = room.cut_top(30);
     room.cut_top(6);
     if (draw
-        && ui.text_field("lesson.votes", field, state.votes_typed, "a count for each option: 21 6 3", false))
+        && ui.text_field("lesson.votes", field, state.votes_typed, "a count for each option: 21 6 3",
+                         false)) {
         take_votes(state, options);
+        if (!state.counting) {  // the keys are the presenter's again
+            ui.state().edit = ui.state().focus = 0;
+            ui.state().focus_visible = false;
+        }
+    }
     if (!state.votes_refusal.empty()) {
         const Rect row = room.cut_top(20);
         if (draw) ui.canvas().text_in(row, state.votes_refusal, ui.style(12, Tone::secondary));
@@ -737,8 +761,10 @@ struct TaskPen {
     Rect room;
     float size;
     bool draw;
+    bool tight = false;
 
-    [[nodiscard]] float line() const { return std::round(size * 1.5f); }
+    [[nodiscard]] float line() const { return std::round(size * (tight ? 1.35f : 1.5f)); }
+    [[nodiscard]] float gap(float height) const { return tight ? std::round(height * 0.5f) : height; }
     void words(std::string_view text, Tone tone = Tone::text) {
         room.cut_top(rich_text(ui, room, text, {size, line(), std::round(size * 0.7f), tone}, draw));
     }
@@ -774,8 +800,9 @@ void draw_state(TaskPen& p, const LessonTask& task, const LessonSession& session
     std::string changed = session.task.edits == 1 ? "1 choice changed"
                                                   : std::to_string(session.task.edits) + " choices changed";
     if (task.edits > 0) changed += " of at most " + std::to_string(task.edits);
+    if (session.task.passed && p.tight) return;  // it is done: nothing need be changed
     p.words(changed + ". You may change " + allowed_text(task) + ".", Tone::secondary);
-    p.room.cut_top(8);
+    p.room.cut_top(p.gap(8));
 }
 
 }  // namespace
@@ -784,15 +811,15 @@ float draw_task(Ui& ui, Rect room, LessonSession& session, float size, LessonAct
                 bool draw) {
     const LessonStep& step = *session.current();
     StepState& state = session.state();
-    TaskPen p{ui, room, size, draw};
-    p.room.cut_top(14);
+    TaskPen p{ui, room, size, draw, session.tight};
+    p.room.cut_top(p.gap(14));
     if (draw) ui.canvas().line({p.room.x, p.room.y}, {p.room.right(), p.room.y}, ui.theme().hairline);
-    p.room.cut_top(12);
+    p.room.cut_top(p.gap(12));
     const Rect head = p.room.cut_top(16);
     if (draw) ui.section(head, "YOUR TASK");
     p.room.cut_top(4);
     p.words(session.prompt);
-    p.room.cut_top(8);
+    p.room.cut_top(p.gap(8));
     draw_state(p, *step.task, session);
     if (session.task.passed) {
         TextStyle done = ui.style(size, Tone::text, Face::semibold);
@@ -803,7 +830,7 @@ float draw_task(Ui& ui, Rect room, LessonSession& session, float size, LessonAct
                                                     : "Done.";
         if (draw) ui.canvas().text_in(row, words, done);
         p.words(session.why);
-        p.room.cut_top(8);
+        p.room.cut_top(p.gap(8));
     }
     if (state.helped)
         p.words("The solution: **" + sets_text(step.task->solution) + "**. Ctrl+Z takes it back.",

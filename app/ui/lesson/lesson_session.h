@@ -89,8 +89,10 @@ struct LessonSession {
     bool show_more = false;   // the folded words are read
     int asked_shown = -1;     // of `asked`; -1: the picture shows the step's own plan
     bool fold_words = false;  // the answer leaves no room for them
+    bool tight = false;       // lines and gaps are smaller, so that all of a step is seen
     bool refocus = false;     // a guess was no answer: the next one is typed in the same place
     std::string next_title;   // of the lesson that follows this one; empty: none
+    bool leads_back = false;  // Back on the first step leads to the lesson that was before
     double begun_s = 0;
     bool asks_software = false;  // what the room runs is being chosen
     bool plan_hidden = false;    // the window has no room for both the plan and the lesson
@@ -100,6 +102,12 @@ struct LessonSession {
     }
     [[nodiscard]] StepState& state() { return states[step]; }
     [[nodiscard]] const StepState& state() const { return states[step]; }
+    [[nodiscard]] bool can_go_back() const { return step > 0 || leads_back; }
+    // Returns true if a question waits for its answer.
+    [[nodiscard]] bool waits_for_answer() const {
+        const LessonStep* now = current();
+        return now != nullptr && now->question && !state().shown();
+    }
     // Returns true if a question waits for GPUs to be clicked.
     [[nodiscard]] bool asks_for_ranks() const;
     // Returns the rank that such a question is about, or -1.

@@ -66,8 +66,8 @@ PresenterAction draw_buttons(Ui& ui, Rect foot, const LessonSession& session, co
         foot.cut_left(8);
         return pressed;
     };
-    if (left("apart.back", 72, "Back", session.step > 0)) out.lesson.kind = Kind::back;
-    if (left("apart.next", 72, "Next", session.step + 1 < n)) out.lesson.kind = Kind::next;
+    if (left("apart.back", 72, "Back", session.can_go_back())) out.lesson.kind = Kind::back;
+    if (left("apart.next", 72, "Next", n > 0)) out.lesson.kind = Kind::next;
     const LessonStep* step = session.current();
     const bool task = step != nullptr && step->task, asks = task || (step != nullptr && step->question);
     const bool waits = asks && !(task ? session.state().helped : session.state().shown());

@@ -679,8 +679,10 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kHints{
      {"Space", "held: the plan before"},
      {"F1", "all keys"}}};
 
-// Writes "2 problems": errors and warnings, in words, at every window size.
-void problem_count(Ui& ui, Rect& row, const std::vector<Problem>& problems, InspectorState* state) {
+// Writes "2 problems": errors and warnings, in words, at every window size. In a lesson, whose words call a
+// warning by its name, those alone are "2 warnings": a task that is done has no problem.
+void problem_count(Ui& ui, Rect& row, const Scene& scene, InspectorState* state) {
+    const std::vector<Problem>& problems = scene.evaluation.problems;
     std::int64_t n = 0;
     bool errors = false;
     std::string which;
@@ -691,7 +693,8 @@ void problem_count(Ui& ui, Rect& row, const std::vector<Problem>& problems, Insp
         which += "\n" + p.message;
     }
     if (n == 0) return;
-    const std::string text = plural(n, "problem", "problems");
+    const std::string text =
+        scene.in_lesson && !errors ? plural(n, "warning", "warnings") : plural(n, "problem", "problems");
     TextStyle s = ui.style(12, Tone::text, Face::semibold);
     if (errors) s.color = ui.theme().bad;
     Canvas& c = ui.canvas();
@@ -790,7 +793,7 @@ void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, Inspe
             ui.tooltip(timing);
     };
     if (!figures) {
-        if (!covered) problem_count(ui, out.row, e.problems, state);
+        if (!covered) problem_count(ui, out.row, scene, state);
         if (scene.another_model && e.valid) out.item("A has", "another model", "");
         for (const auto& [keys, act] : kHints) out.item("", std::string(keys), act);
         return draw_timing();
@@ -798,7 +801,7 @@ void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, Inspe
     if (scene.another_model && e.valid) out.item("A has", "another model", "");
     out.item("GPUs", thousands(e.mesh.world), "of " + thousands(scene.plan.cluster.gpus),
              e.mesh.world != scene.plan.cluster.gpus ? std::optional(ui.theme().bad) : std::nullopt);
-    if (!covered) problem_count(ui, out.row, e.problems, state);
+    if (!covered) problem_count(ui, out.row, scene, state);
     if (covered || !e.valid) {  // the question is if it fits, or is possible; or nothing was computed
         for (const std::string_view name : {"memory", "step", "MFU"}) out.item(name, covered ? "?" : "—", "");
         if (covered) return;

@@ -28,6 +28,7 @@ const LessonEntry* LessonDesk::after(const std::filesystem::path& file) const {
 }
 
 void LessonDesk::open(const std::filesystem::path& file) {
+    window_.end_peek();
     if (!window_.set_aside) {
         window_.set_aside = window_.document;
         window_.replaced = true;
@@ -36,6 +37,10 @@ void LessonDesk::open(const std::filesystem::path& file) {
     }
     keep_answers();
     end_asked();
+    ended_ = false;
+    before_.reset();
+    presenter_.begun_s = presenter_.on ? window_.now_s : 0;  // the clock is of this lesson
+    presenter_.fits.clear();
     if (!pages_before_) pages_before_ = open_pages(window_.views);
     if (!pinned_before_) pinned_before_ = window_.views.compare.kept;
     unpin();
@@ -85,8 +90,11 @@ void LessonDesk::keep_answers() {
 }
 
 void LessonDesk::leave() {
+    window_.end_peek();
     set_presenting(false);
     presenter_ = {};
+    ended_ = false;
+    before_.reset();
     window_.task.reset();
     window_.views.mesh.outlined.clear();
     window_.views.mesh.asked = -1;
@@ -215,7 +223,8 @@ void LessonDesk::show_plan(Plan plan) {
         return;
     }
     window_.document.replace({std::move(plan)}, "another step's plan");
-    window_.say("This step shows a plan of its own; Ctrl+Z brings your changes back");
+    constexpr double kShort_s = 3;  // a room has read on by then
+    window_.say("This step shows a plan of its own; Ctrl+Z brings your changes back", kShort_s);
 }
 
 void LessonDesk::show_view() {
@@ -257,16 +266,64 @@ void LessonDesk::draw(Ui& ui, Rect room, const Scene& scene, float size, bool ba
     if (action.kind != LessonAction::Kind::none) wanted_ = action;
 }
 
-// Page Down on the last step says what comes, and, while that is read, goes there.
+// Behind the last step stands the score, behind the score the next lesson.
 void LessonDesk::pass_last_step() {
-    if (window_.toast.empty() || window_.last_step_of != lesson_.file) {
-        window_.say(lesson_.next_title.empty() ? "The last step"
-                                               : "The last step. Once more for lesson " + lesson_.next_title);
-        window_.last_step_of = lesson_.file;
-        return;
+    if (!std::exchange(ended_, !lesson_.lesson.steps.empty())) return;
+    go_on_to_next();
+}
+
+void LessonDesk::go_on_to_next() {
+    const LessonEntry* next = after(lesson_.file);
+    if (next == nullptr) return;
+    Before before{lesson_.file,      lesson_.states,          lesson_.step,
+                  lesson_.continued, lesson_.lesson.software, presenter_.begun_s};
+    open(next->file);
+    before_ = std::move(before);
+    lesson_.leads_back = true;
+}
+
+// Answers are as they were, except where the room runs another software now.
+void LessonDesk::go_back_to_last() {
+    if (!before_) return;
+    Before before = *std::exchange(before_, std::nullopt);
+    open(before.file);
+    if (presenter_.on && before.begun_s > 0) presenter_.begun_s = before.begun_s;
+    if (lesson_.states.size() != before.states.size()) return;
+    const bool same = lesson_.lesson.software == before.software;
+    lesson_.continued = before.continued || !same;
+    if (same) lesson_.states = std::move(before.states);
+    go_to_step(lesson_, before.step);
+}
+
+void LessonDesk::draw_end(Ui& ui) {
+    if (!ended_ || !lesson_.open) return;
+    const Vec2 size = ui.frame().size;
+    const float w = std::min(480.0f, size.x - 32), h = 176;
+    const Rect box{(size.x - w) / 2, (size.y - h) / 2, w, h};
+    const auto layer = ui.open_layer("lesson.end", box, true);
+    ended_ = layer.stays();
+    Rect room = box.inset(24, 20);
+    const auto row = [&](float height, const std::string& text, const TextStyle& style) {
+        const Rect r = room.cut_top(height);
+        if (ui.canvas().text_in(r, text, style) && ui.hovers(r)) ui.tooltip(text);
+    };
+    row(26, "The end of " + lesson_.lesson.title, {Face::semibold, 16, ui.theme().text, 0});
+    room.cut_top(8);
+    const std::string score = summary_of(lesson_);
+    row(24, score.empty() ? "Nothing was asked." : score, ui.style(14));
+    if (!lesson_.next_title.empty()) row(22, "Next: " + lesson_.next_title, ui.style(13, Tone::secondary));
+    using Kind = LessonAction::Kind;
+    Rect foot = box.inset(24, 20).cut_bottom(30);
+    if (ui.button("end.back", foot.cut_left(72), "Back", 0, true, true)) ended_ = false;
+    if (!lesson_.next_title.empty()) {
+        if (ui.button("end.next", foot.cut_right(104), "Next lesson")) wanted_ = {Kind::next_lesson, 0};
+        foot.cut_right(8);
     }
-    window_.toast.clear();
-    if (const LessonEntry* next = after(lesson_.file)) open(next->file);
+    if (ui.button("end.leave", foot.cut_right(72), "Done")) wanted_ = {Kind::leave, 0};
+    if (ui.layer() != ui.state().top_layer) return;  // the key that opened it is no key of its own
+    if (pressed({Key::page_down}) || pressed({Key::right})) wanted_ = {Kind::next, 0};
+    if (pressed({Key::page_up}) || pressed({Key::left})) ended_ = false;
+    if (!ended_) window_.dirty = true;  // it is gone in the next frame
 }
 
 void LessonDesk::end_frame() {
@@ -277,12 +334,16 @@ void LessonDesk::end_frame() {
 void LessonDesk::act(const LessonAction& action) {
     using Kind = LessonAction::Kind;
     if (action.kind == Kind::none || !lesson_.open) return;
+    window_.end_peek();
     // The answer to a task is its solution.
     if (action.kind == Kind::reveal && lesson_.current() != nullptr && lesson_.current()->task)
         return act({Kind::solve, 0});
     window_.dirty = true;
     const bool turns = action.kind == Kind::next || action.kind == Kind::back || action.kind == Kind::jump
                        || action.kind == Kind::go_on;
+    const bool closes_end = ended_ && action.kind == Kind::back;
+    if (action.kind != Kind::next) ended_ = false;
+    if (closes_end) return;
     if (turns && window_.side == SidePane::plan)
         window_.side = SidePane::lesson;  // another step's words are wanted
     window_.state.tooltips_rest_at =
@@ -305,14 +366,18 @@ void LessonDesk::do_action(const LessonAction& action) {
     using Kind = LessonAction::Kind;
     switch (action.kind) {
     case Kind::next:
-        if (lesson_.step + 1 >= lesson_.lesson.steps.size())
+        if (lesson_.step + 1 >= lesson_.lesson.steps.size()) {
             pass_last_step();
-        else
+        } else {
+            ended_ = false;
             go_to_step(lesson_, lesson_.step + 1);
+        }
         break;
     case Kind::back:
         if (lesson_.step > 0)
             go_to_step(lesson_, lesson_.step - 1);
+        else if (before_)
+            go_back_to_last();
         else
             show_view();  // what one looked at meanwhile is left
         break;
@@ -328,9 +393,7 @@ void LessonDesk::do_action(const LessonAction& action) {
         if (!summary.empty()) window_.say(title + ": " + summary);
         break;
     }
-    case Kind::next_lesson:
-        if (const LessonEntry* next = after(lesson_.file)) open(next->file);
-        break;
+    case Kind::next_lesson: go_on_to_next(); break;
     case Kind::reveal:
         if (lesson_.current() != nullptr) lesson_.state().revealed = true;
         break;
@@ -471,6 +534,7 @@ void LessonDesk::add_commands(std::vector<Command>& commands) {
         [this] {
             const LessonStep* now = lesson_.current();
             if (now == nullptr || !now->question) return;
+            bring_words();
             window_.state.focus =
                 lesson_.state().shown() ? id_of("lesson.retry") : first_of_question(now->question->kind);
             window_.state.focus_visible = true;
@@ -691,12 +755,19 @@ void LessonDesk::show_first_asked() {
     if (lesson_.asked.first >= 0) show_asked(lesson_.asked.first);
 }
 
+// The words that notes took the place of come back for what is done in them.
+void LessonDesk::bring_words() {
+    if (presenter_.on && presenter_.side && !window_.state.rect_of("lesson.words.scrolls"))
+        presenter_.side = false, window_.dirty = true;
+}
+
 // V counts the votes of a room before the answer; after it, it goes there and back.
 void LessonDesk::turn_asked() {
     // Before the answer, and once more behind it where a room was counted: then it types a count.
     const StepState& state = lesson_.state();
     if (!state.shown() || state.counting || (!state.votes.empty() && state.votes_after.empty())) {
         lesson_.state().counting = !lesson_.state().counting;
+        if (lesson_.state().counting) bring_words();
         if (lesson_.state().counting) window_.state.focus = id_of("lesson.votes");
         window_.state.focus_visible = true;
         window_.dirty = true;

@@ -20,7 +20,7 @@ struct Presenter {
     bool on = false, blank = false, spotlight = false, side = false;
     bool apart = false;      // the notes are on a screen of their own
     bool made_full = false;  // the window fills the screen for it, and did not before
-    double begun_s = 0;      // of the clock, which goes on while one leaves and comes back
+    double begun_s = 0;      // of the clock, which goes on while one leaves and comes back; 0: not begun
     // Names all that the size of the step's words depend on: they are made anew when it changes.
     std::string fits{};
     float words_size = 0;
@@ -56,7 +56,8 @@ class LessonDesk {
 
     [[nodiscard]] Results results() const;  // which tasks are done
     void draw_results(Ui& ui);              // if their page is open
-    void close_results() { results_ = false; }
+    void draw_end(Ui& ui);                  // the score after the last step, if one is there
+    void close_results() { results_ = ended_ = false; }
     // Writes all answers as a file that `pentamesh mark` reads; false where the file's ending asks for a
     // picture of the results. Throws Error (io).
     bool hand_in(const std::filesystem::path& file);
@@ -93,6 +94,17 @@ class LessonDesk {
     std::optional<OpenPages> pages_before_;  // open before the lesson
     LessonAction wanted_;                    // in this frame, done at its end
     bool results_ = false;                   // the page of tasks is open
+    bool ended_ = false;                     // the score is shown behind the last step
+    // The lesson before, as it was left: Back on the first step leads there.
+    struct Before {
+        std::filesystem::path file;
+        std::vector<StepState> states;
+        std::size_t step = 0;
+        bool continued = false;
+        std::optional<Software> software;
+        double begun_s = 0;
+    };
+    std::optional<Before> before_;
     ScrollState results_scroll_;
     Presenter presenter_;
     UiState second_;  // of the second window
@@ -114,6 +126,9 @@ class LessonDesk {
     void pin(const std::vector<std::string>& sets);
     void unpin();
     void pass_last_step();
+    void go_on_to_next();
+    void go_back_to_last();
+    void bring_words();
     void take_picks();
     void begin_step();
     void note_task();

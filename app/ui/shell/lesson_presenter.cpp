@@ -30,42 +30,59 @@ constexpr RichStyle kNotesStyle{13, 20, 8, Tone::text};
 std::string notes_text(const LessonSession& lesson) {
     return lesson.notes.empty() ? "No notes for this step." : lesson.notes;
 }
-Rect inside_words(Rect words, float size) {
-    return words.inset(size * 1.2f, 20);
+Rect inside_words(Rect words, float size, bool tight) {
+    return words.inset(size * 1.2f, tight ? 10.0f : 20.0f);
 }
 
 }  // namespace
 
 // Words and question of a step are seen at once: they get smaller until they are. The words that were read
-// give way to an answer first; only what is still too much is scrolled.
+// give way to an answer first, then lines and gaps get smaller; only what is still too much is scrolled.
 void LessonDesk::fit_words(Ui& ui, float width, float height, const Scene& scene) {
     const float most = presenter_size(ui.frame().size.x);
     const float least = std::clamp(kLeastPixels / ui.frame().scale, 9.0f, 11.0f);
     const StepState none;
     const StepState& s = lesson_.current() != nullptr ? lesson_.state() : none;
     std::string of = std::to_string(window_.evaluated);
-    for (const float v :
-         {width, height, most, static_cast<float>(lesson_.step), static_cast<float>(s.hints),
-          static_cast<float>(s.tries), static_cast<float>(s.shown() ? 1 : 0),
-          static_cast<float>(s.remark.size()), static_cast<float>(lesson_.words.size()),
-          static_cast<float>(lesson_.show_more ? lesson_.more.size() : 0),
-          static_cast<float>(s.counting ? 1 : 0), static_cast<float>(s.votes.size()),
-          static_cast<float>(s.votes_after.size()), static_cast<float>(lesson_.errors.size())})
+    for (const float v : {width,
+                          height,
+                          most,
+                          static_cast<float>(lesson_.step),
+                          static_cast<float>(s.hints),
+                          static_cast<float>(s.tries),
+                          static_cast<float>(s.shown() ? 1 : 0),
+                          static_cast<float>(s.remark.size()),
+                          static_cast<float>(lesson_.words.size()),
+                          static_cast<float>(lesson_.show_more ? lesson_.more.size() : 0),
+                          static_cast<float>(s.counting ? 1 : 0),
+                          static_cast<float>(s.votes.size()),
+                          static_cast<float>(s.votes_after.size()),
+                          static_cast<float>(s.votes_refusal.size()),
+                          static_cast<float>(s.picked.size()),
+                          static_cast<float>(s.mistake.size()),
+                          static_cast<float>(lesson_.asks_software ? 1 : 0),
+                          static_cast<float>(lesson_.plan_changed ? 1 : 0),
+                          static_cast<float>(lesson_.scene_error.size()),
+                          static_cast<float>(lesson_.errors.size())})
         of += " " + std::to_string(v);
     if (presenter_.fits == of) return;
     presenter_.fits = of;
-    const auto found = [&](float from, float to, bool folded) {
+    const LessonStep* step = lesson_.current();
+    const bool shown = s.shown() || (step != nullptr && step->task && lesson_.task.passed);
+    const auto fits = [&](float size, bool folded, bool tight) {
+        presenter_.words_size = size;
         lesson_.fold_words = folded;
-        for (float& size = presenter_.words_size = from; size >= to; size -= 1) {
-            const Rect inner = inside_words({0, 0, width, height}, size);
-            if (lesson_height(ui, inner.w, scene, lesson_, size) <= inner.h) return true;
-        }
-        return false;
+        lesson_.tight = tight;
+        const Rect inner = inside_words({0, 0, width, height}, size, tight);
+        return lesson_height(ui, inner.w, scene, lesson_, size) <= inner.h;
     };
-    if (found(most, kReadable, false) || (s.shown() && found(most, kReadable, true))
-        || found(kReadable - 1, least, s.shown()))
-        return;
-    presenter_.words_size = least;  // the rest is scrolled, and as little as can be
+    for (const bool folded : {false, true})
+        for (float size = most; size >= kReadable && (shown || !folded); size -= 1)
+            if (fits(size, folded, false)) return;
+    for (float size = kReadable - 1; size > least; size -= 1)
+        if (fits(size, shown, false) || fits(size, shown, true)) return;
+    // What has no room in this size either is scrolled, and is as little as can be.
+    if (!fits(least, shown, false)) static_cast<void>(fits(least, shown, true));
 }
 
 float LessonDesk::presented_words_width(const Ui& ui, Rect room) {
@@ -78,7 +95,7 @@ void LessonDesk::draw_presented_words(Ui& ui, Rect& room, const Scene& scene) {
     const Rect words = room.cut_right(width);
     ui.canvas().rect(words, ui.theme().panel);
     ui.canvas().line({words.x, words.y}, {words.x, words.bottom()}, ui.theme().hairline);
-    draw(ui, inside_words(words, presenter_.words_size), scene, presenter_.words_size, true);
+    draw(ui, inside_words(words, presenter_.words_size, lesson_.tight), scene, presenter_.words_size, true);
 }
 
 void LessonDesk::draw_presented_plans(Ui& ui, Rect& room) {
@@ -125,11 +142,12 @@ void LessonDesk::draw_presenter_foot(Ui& ui, Rect foot) {
     const double spent = window_.now_s - presenter_.begun_s;
     std::string time = clock_text(spent);
     if (lesson_.lesson.minutes > 0) time += " of " + std::to_string(lesson_.lesson.minutes) + " min";
-    ui.canvas().text_in(foot.cut_right(100), time, ui.style(13, Tone::secondary), Align::center);
+    const TextStyle plain = ui.style(13, Tone::secondary);
+    ui.canvas().text_in(foot.cut_right(ui.canvas().text_width(time, plain) + 28), time, plain, Align::center);
     if (!lesson_.open) return;
     const std::size_t n = lesson_.lesson.steps.size();
-    if (button("present.back", foot.cut_left(60), "Back", lesson_.step > 0)) wanted_ = {Kind::back, 0};
-    if (button("present.next", foot.cut_left(60), "Next", lesson_.step + 1 < n)) wanted_ = {Kind::next, 0};
+    if (button("present.back", foot.cut_left(60), "Back", lesson_.can_go_back())) wanted_ = {Kind::back, 0};
+    if (button("present.next", foot.cut_left(60), "Next", n > 0)) wanted_ = {Kind::next, 0};
     foot.cut_left(8);
     const float pitch = std::min(18.0f, foot.w * 0.5f / static_cast<float>(std::max<std::size_t>(1, n)));
     for (std::size_t i = 0; i < n; ++i) {
@@ -148,7 +166,9 @@ void LessonDesk::draw_presenter_foot(Ui& ui, Rect foot) {
         if (hit.clicked) wanted_ = {Kind::jump, i};
     }
     foot.cut_left(12);
-    if (foot.w > 80) ui.canvas().text_in(foot, lesson_.lesson.title, ui.style(13, Tone::secondary));
+    if (foot.w <= 80 || lesson_.current() == nullptr) return;
+    const std::string& title = lesson_.current()->title;
+    if (ui.canvas().text_in(foot, title, plain) && ui.hovers(foot)) ui.tooltip(title);
 }
 
 // Draws over everything: black, or darkness around a circle at the pointer.
@@ -179,7 +199,7 @@ void LessonDesk::set_presenting(bool on) {
     if (presenter_.on == on) return;
     const bool restores = presenter_.made_full && window_.fullscreen;
     presenter_ = {.on = on, .begun_s = presenter_.begun_s > 0 ? presenter_.begun_s : window_.now_s};
-    lesson_.fold_words = false;
+    lesson_.fold_words = lesson_.tight = false;
     presenter_.apart = on && window_.host.has_second_screen && window_.host.has_second_screen();
     presenter_.made_full = on && !window_.fullscreen && window_.host.set_fullscreen;
     if (presenter_.made_full || restores) window_.host.set_fullscreen(window_.fullscreen = on);

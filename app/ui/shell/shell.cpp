@@ -187,9 +187,9 @@ void Shell::take_peek(const FrameInfo& info) {
     const auto plays = [&](ViewId view) { return plays_with_space(window_.views, view); };
     const bool taken =
         window_.full ? plays(*window_.full) : std::ranges::any_of(window_.views.in_pane, plays);
-    if (free && !state.focus_visible && !taken && !desk_.lesson().open && !desk_.presenter().on
-        && pressed({Key::space}))
-        window_.peek();
+    // In a lesson the plan before is one of this step: where nothing was changed in it, there is none.
+    const bool edited = !desk_.lesson().open || desk_.lesson().plan_changed;
+    if (free && !state.focus_visible && !taken && edited && pressed({Key::space})) window_.peek();
 }
 
 void Shell::frame(const FrameInfo& info, Page* page) {
@@ -245,6 +245,8 @@ void Shell::draw_frame(const FrameInfo& info, Page* page) {
     take(std::move(effects));
     const bool view_took_escape = scene.keys.took_escape;
     desk_.end_frame();
+    // After a click the mouse must move before a tooltip lies over what the click has changed.
+    if (desk_.lesson().open && (info.clicked[0] || info.released[0])) state.tooltips_rest_at = info.mouse;
     if (!next.message.empty()) window_.say(next.message);
     next.message.clear();
     if (next.stage < 0) next.stage = stage_of_rank(window_.evaluation.mesh, next.rank);
@@ -317,6 +319,7 @@ Effects Shell::draw_sheets(Ui& ui, Scene& scene) {
 Effects Shell::draw_layers(Ui& ui, Scene& scene) {
     menus_.draw_open(ui);
     draw_glossary(ui, scene, glossary_state_);
+    desk_.draw_end(ui);
     desk_.draw_results(ui);
     Effects out = sheets_.draw_notes(ui);
     dialogs_.draw(ui);
@@ -361,7 +364,11 @@ void Shell::take_keys(bool view_took_escape) {
         if (pressed({Key::escape}) && !view_took_escape) take_escape();
         return;
     }
-    if (const Command* command = pressed_command(commands_)) run(*command);
+    // While a room is asked, digits are its votes or a guess: no view is turned by them.
+    const auto is_digit = [](const Chord& c) { return c.key >= Key::n0 && c.key <= Key::n9 && !c.ctrl; };
+    const bool asks = desk_.presenter().on && desk_.lesson().open && desk_.lesson().waits_for_answer();
+    if (const Command* command = pressed_command(commands_))
+        if (!asks || !is_digit(command->chord)) run(*command);
     if (desk_.presenter().on)
         desk_.present_keys();
     else if (pressed({Key::escape}) && !view_took_escape)
@@ -420,18 +427,25 @@ float splitter(Ui& ui, std::string_view name, Rect r, bool vertical) {
 }  // namespace
 
 // A message lies on the strip at the window's foot, never on a picture, as long as its words have room there.
+// While one presents, the foot has the buttons: it lies on the line of figures above them, except while Space
+// is held to see the figures before.
 void Shell::draw_toast(Ui& ui) {
     if (window_.toast.empty()) return;
     constexpr float kToastLine = 14, kToastPad = 32;
     Canvas front = frame_canvas(ui.frame(), ui.canvas().page(), true);
-    const float strip = desk_.presenter().on ? kPresenterFoot : kStatus, most = ui.frame().size.x - kToastPad;
+    const bool presents = desk_.presenter().on, above_foot = presents && !window_.peeks;
+    const float strip = above_foot ? kPresenterFigures
+                        : presents ? kPresenterFoot
+                                   : kStatus,
+                bottom = ui.frame().size.y - (above_foot ? kPresenterFoot : 0),
+                most = ui.frame().size.x - kToastPad;
     const float wide = front.text_width(window_.toast, ui.style(13)) + kToastPad;
     const bool one = wide <= most;
     const TextStyle s = ui.style(one ? 13 : 12);
     const float w = std::min(wide, most),
                 text = one ? 0 : front.paragraph_height(w - kToastPad, window_.toast, s, kToastLine),
                 h = std::max(strip, text + 2);
-    const Rect box{(ui.frame().size.x - w) / 2, ui.frame().size.y - h, w, h};
+    const Rect box{(ui.frame().size.x - w) / 2, bottom - h, w, h};
     front.rect(box, ui.theme().raised);
     front.frame(box, ui.theme().hairline, 1);
     if (one)
@@ -637,10 +651,9 @@ void Shell::draw_side_strip(Ui& ui, Rect row) {
     row.cut_left(16);
     const std::size_t n = desk_.lesson().lesson.steps.size();
     if (row.w > 160) {
-        if (ui.button("lesson.next", row.cut_right(56), "Next", 0, desk_.lesson().step + 1 < n))
-            desk_.want({Kind::next, 0});
+        if (ui.button("lesson.next", row.cut_right(56), "Next", 0, n > 0)) desk_.want({Kind::next, 0});
         row.cut_right(8);
-        if (ui.button("lesson.back", row.cut_right(56), "Back", 0, desk_.lesson().step > 0))
+        if (ui.button("lesson.back", row.cut_right(56), "Back", 0, desk_.lesson().can_go_back()))
             desk_.want({Kind::back, 0});
         row.cut_right(12);
     }

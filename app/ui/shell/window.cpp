@@ -107,8 +107,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kToast_s = 6;
-
 bool is_folder(const fs::path& path) {
     std::error_code ignored;
     return !path.empty() && fs::is_directory(path, ignored);
@@ -230,7 +228,8 @@ void Window::apply(std::optional<PlanEdit> edit) {
     PlanEdited how{edit->what, touched, !edit->merge_key.empty(), document.merges(edit->merge_key)};
     document.edit(std::move(edit->plan), std::move(edit->what), std::move(edit->merge_key));
     if (document.revision() != revision) edited = std::move(how), ++edits;
-    if (!lost.empty()) say(lost + "; Ctrl+Z undoes that");
+    // The plan of a lesson's step is nobody's own: its title and notes are missed by none.
+    if (!lost.empty() && !set_aside) say(lost + "; Ctrl+Z undoes that");
     dirty = true;
 }
 
@@ -289,10 +288,9 @@ bool Window::has_chosen_plan() const {
     return !(first == document.plan());
 }
 
-void Window::say(std::string text) {
+void Window::say(std::string text, double for_s) {
     toast = std::move(text);
-    last_step_of.clear();
-    toast_until_s = now_s + kToast_s;
+    toast_until_s = now_s + for_s;
 }
 
 void Window::show_full(std::optional<ViewId> view) {

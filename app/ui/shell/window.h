@@ -228,7 +228,6 @@ struct Window {
 
     std::string toast;  // a line at the bottom that passes by
     double toast_until_s = 0;
-    std::filesystem::path last_step_of;  // the lesson whose last step the toast is about; empty: none
 
     // The parts of the whole window that others turn to by the functions below; in a picture of one view
     // there are none, and the functions do nothing.
@@ -264,7 +263,7 @@ struct Window {
     // Opens the sheet that reads settings, with those that a log says.
     void import_settings(const std::filesystem::path& log) const;
     void open_run(const std::filesystem::path& file) const;
-    void say(std::string text);
+    void say(std::string text, double for_s = 6);
     // Runs `run` when the frame that is being drawn is done.
     void later(std::string what, std::function<void()> run);
     void run_queue();
