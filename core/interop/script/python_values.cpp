@@ -159,9 +159,11 @@ class Expression {
         const std::string_view word = s_.substr(at_, end - at_), behind = s_.substr(end);
         if (behind.substr(std::min(behind.find_first_not_of(' '), behind.size())).starts_with("**"))
             return std::nullopt;
-        const auto x = word.find('.') == word.npos ? std::nullopt : parse_double(word);
-        if (x) at_ = end;
-        return x;
+        if (word.find('.') == word.npos) return std::nullopt;
+        const std::optional<double> x = parse_double(word);
+        if (!x) return std::nullopt;
+        at_ = end;
+        return *x;
     }
     // Returns a share of a number where it is whole: int(0.5 * 4096).
     static PythonValue share_of(double share, const PythonValue& of) {
@@ -179,7 +181,7 @@ class Expression {
             const std::optional<double> by = decimal();
             if (share || by) {
                 const PythonValue of = by ? v : unary();
-                v = !times || (share && by) ? PythonValue{} : share_of(by ? *by : *share, of);
+                v = !times || (share && by) ? PythonValue{} : share_of(by ? *by : share.value_or(1.0), of);
                 share.reset();
                 continue;
             }
