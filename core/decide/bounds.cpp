@@ -549,7 +549,7 @@ SearchNodes nodes_of(const Plan& plan, const SearchSpace& s) {
         const std::vector<RunChoice> runs = runs_for(s, pp);
         // There is a list for nodes without expert parallelism, and one for those with it.
         for (const std::int64_t ep : {1, 2}) out.runs.push_back(sieve.runs(runs, pp, ep));
-        // Of all runs, and of those without recomputation.
+        // These are of all runs, and of those without recomputation.
         std::size_t lists[2] = {out.runs.size() - 2, out.runs.size() - 2};
         const auto needs_plain = [&](std::int64_t layers) {
             return moved_with(plan, s, pp, layers) == MovedWith::no_recompute;

@@ -203,7 +203,7 @@ std::string plan_letter(std::size_t index) {
 }
 
 std::string tie_caution(double change, const Step& a, const Step& b) {
-    // Whether it is a tie is the same from both sides: it goes by the share of the slower one's step.
+    // A tie is one from both sides: it goes by the share of the slower one's step.
     const double gain = change >= 0 ? change : -change / (1 - change), range = std::max(a.error, b.error);
     if (gain < kWorthIt || is_sure_gain(gain, a, b)) return {};
     const std::string share = percent_text(std::abs(change)),

@@ -45,8 +45,8 @@ struct PlanDecision {
 // layouts_to_propose. Precondition: the evaluation is the plan's, with a step.
 [[nodiscard]] PlanDecision decide(const Evaluation& evaluation, const NearLayouts& near);
 // Returns the layouts that it decides by: those that leave kept_free() of the memory free; for a plan that
-// does not fit, where there is none, those that leave less. Precondition: the evaluation is the plan's, with
-// a step.
+// does not fit, where there is no such layout, those that leave less. Precondition: the evaluation is the
+// plan's, with a step.
 [[nodiscard]] NearLayouts layouts_to_propose(const Plan& plan, const Evaluation& evaluation, int threads = 0,
                                              const std::atomic<bool>* cancel = nullptr);
 // Does both. nullopt: the plan has no step, or it was cancelled.

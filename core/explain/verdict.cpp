@@ -122,7 +122,7 @@ std::string open_fit_words(const Memory& m) {
     const MemoryFit fit = fit_of(m).value_or(MemoryFit::no);
     if (!may_not_fit(fit)) return {};
     const std::string all = reason_of(m, fit), why = fit == MemoryFit::tight ? tight_words(m) : "";
-    // Where the cause is a sentence of its own, who holds how much is not said again.
+    // If the cause is a sentence of its own, it says already who holds how much.
     return why.starts_with(". ") ? why.substr(2) + "." : all;
 }
 

@@ -359,7 +359,7 @@ std::vector<Value> LayerTape::compressed_indexer(Value x, Value q_in) {
 }
 
 // DeepSeek-V4 (transformers, modeling_deepseek_v4.py): one key head, whose keys serve as values, a window,
-// and beside it keys that are made of `compress` tokens each. Each group of heads has its output projected.
+// and behind it keys that are made of `compress` tokens each. Each group of heads has its output projected.
 Value LayerTape::compressed_attention(Value x) {
     const Compressed& a = *m_.compressed;
     const i64 own = divide_up(type_.heads, d_.tp), width = type_.head_dim;

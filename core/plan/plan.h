@@ -91,7 +91,7 @@ struct LayerRun {
         false;           // no indexer: the keys that the one before picked serve (GLM-5.2, arXiv 2603.12201)
     bool sinks = false;  // a learned scalar per head, as attention_sinks
     bool mamba_beside = false;  // a Mamba mixer parallel to the attention (Falcon-H1)
-    // These are of layers of compressed attention (DeepSeek-V4). Beside its window, a query meets one key for
+    // These are of layers of compressed attention (DeepSeek-V4). Behind its window, a query meets one key for
     // each `compress` tokens, 0: it does not. With `picks_compressed` keys are made of twice as many tokens,
     // which overlap, and an indexer of the layer's own picks among them.
     std::int64_t compress = 0;

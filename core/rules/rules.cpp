@@ -428,7 +428,7 @@ void megatron_offload(Rules& r) {
            {{"/training/offload/activations_layers", 0}});
 }
 
-// Where the link is known only the CPU's own time for an optimizer is left out.
+// If the link is known, only the CPU's own time for an optimizer is left out.
 void offload_time(Rules& r) {
     const Offload& away = r.plan.training.offload;
     const bool counted = r.plan.cluster.gpu.host_bytes_per_s > 0;

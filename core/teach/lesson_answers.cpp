@@ -150,8 +150,8 @@ void take_state_types(const LessonPlan& from, Training& training) {
     training.master_weights = MasterWeights::none;
 }
 
-// Returns true if the room's software lacks a plan that a step asks about, or a task's solution, and the step's
-// own software runs it. What neither runs is a question about layouts, not about software.
+// Returns true if the room's software lacks a plan that a step asks about, or a task's solution, and the
+// step's own software runs it. What neither runs is a question about layouts, not about software.
 bool asks_beyond(const LessonStep& step, const Plan& plan, Software own, const Presets& presets) {
     std::vector<std::vector<std::string>> asked;
     if (step.task) asked.push_back(step.task->solution);
@@ -585,7 +585,7 @@ bool QuestionReader::check_changed() {
     if (chosen_line_ > 0 && q_.rule == QuestionRule::matches && !check_query(chosen_).empty())
         faults_.unknown(chosen_line_, "rule of choose", chosen_, {kRules.begin(), kRules.end()});
     else
-        faults_.error(changed_line_, "a line \"query:\" stands with \"choose: change\" alone");
+        faults_.error(changed_line_, "a line \"query:\" stands only with \"choose: change\"");
     return false;
 }
 

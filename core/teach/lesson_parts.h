@@ -90,9 +90,9 @@ class QuestionReader {
     LessonQuestion q_;
     bool any_kind_ = false, any_tolerance_ = false;
     int query_line_ = 0, given_line_ = 0;
-    int chosen_line_ = 0, changed_line_ = 0;  // of "choose:", of "query:"; 0: there is none
+    int chosen_line_ = 0, changed_line_ = 0;  // of "choose:", of "query:"; 0: there is no such line
     std::string chosen_;                      // behind "choose:"
-    std::string given_;  // the value of the point that is shown
+    std::string given_;                       // the value of the point that is shown
     std::vector<int> option_lines_;
     std::string* last_ = nullptr;  // what a line without a key goes on with
 

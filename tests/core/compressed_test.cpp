@@ -104,8 +104,8 @@ TEST_CASE("layers of DeepSeek-V4 differ by what each kind of layer has") {
     CHECK(with_ratio(0, 4) - total(base) == sparse);
     json without = base;
     without["hc_mult"] = 1;
-    // Of n streams: n (n + 2) outputs of a product of n hidden states, a bias of each and three scales, twice
-    // a layer; and n outputs, a bias of each and one scale at the head.
+    // A model of n streams has n (n + 2) outputs of a product of n hidden states, a bias of each and three
+    // scales, twice a layer; and n outputs, a bias of each and one scale at the head.
     const auto streams = [](std::int64_t n) {
         return 43 * 2 * (n * (n + 2) * n * 4096 + n * (n + 2) + 3) + n * n * 4096 + n + 1;
     };

@@ -40,7 +40,7 @@ void check_pair(const Plan& plan, const Evaluation& e, const PlanDecision& d, co
     CHECK(flipped.caution.empty() == choice.caution.empty());
 }
 
-// Where a search was run, the decision knows of it: what the search calls faster beyond doubt is proposed as
+// A decision knows of the search that was run: what it calls faster beyond doubt is proposed as
 // such.
 void check_with_search(const Evaluation& e, const PlanDecision& d, const SearchReport& report) {
     const PlanDecision with = with_search(d, e, report);
@@ -336,7 +336,7 @@ TEST_CASE("a decision says of which software its layouts are, and what that does
         CHECK(scope_of(*d).find(d->outside) == 0);
         if (d->ruling == Ruling::keep)
             CHECK(headline_of(*d, "", "").find("Run it as it is, though not by Megatron-LM") == 0);
-        // The search has only what Megatron-LM runs, and says that the plan is none of that.
+        // The search has only what Megatron-LM runs, and says that the plan is not one of those.
         SearchReport report;
         std::optional<SpaceError> error;
         SpaceRequest few;

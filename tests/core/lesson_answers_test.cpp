@@ -339,12 +339,13 @@ TEST_CASE("a value in brackets or quotes may have commas") {
     CHECK(sets_text(split_query(outside).sets) == "order dp_shard,dp_replicate,cp,ep,pp,tp, ZeRO 1");
 }
 
-// PyTorch's FSDP reduces in every backward unless set_requires_gradient_sync says otherwise; its pipelines say so
-// (pipelining/stage.py, backward_maybe_with_nosync). Megatron's buckets wait for the last micro-batch.
+// PyTorch's FSDP reduces in every backward unless set_requires_gradient_sync says otherwise; its pipelines
+// say so (pipelining/stage.py, backward_maybe_with_nosync). Megatron's buckets wait for the last micro-batch.
 TEST_CASE("gradients are summed once a micro-batch by FSDP, once a step by Megatron and under a pipeline") {
     const Open l("llama-3-8b-fsdp");
     CHECK(l.text("with training.software=torchtitan: gradients summed") == "once a micro-batch");
-    CHECK(l.text("with training.software=torchtitan, layout.zero=0: gradients summed") == "once a micro-batch");
+    CHECK(l.text("with training.software=torchtitan, layout.zero=0: gradients summed")
+          == "once a micro-batch");
     CHECK(l.text("with training.software=torchtitan, pp=2: gradients summed") == "once a step");
     CHECK(l.text("with training.software=megatron, layout.zero=0: gradients summed") == "once a step");
     CHECK(l.text("with training.software=megatron, layout.zero=1: gradients summed") == "once a step");

@@ -294,7 +294,9 @@ TEST_CASE("torchtitan and Automodel refuse a pipeline of a model whose head is i
     }
     Plan p = plan_for(Software::torchtitan, "llama-3.2-1b", 8);
     p.layout.pp = 4, p.layout.dp_shard = 2, p.layout.zero = 0;
-    const auto says_it = [](const std::string& why) { return why.find("tied embeddings") != std::string::npos; };
+    const auto says_it = [](const std::string& why) {
+        return why.find("tied embeddings") != std::string::npos;
+    };
     CHECK(std::ranges::any_of(refused(p), says_it));
     p.model.tied_embeddings = false;
     CHECK(std::ranges::none_of(refused(p), says_it));

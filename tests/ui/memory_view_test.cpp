@@ -58,7 +58,7 @@ TEST_CASE("what was there before does not make a sliver of the plan's own bar") 
     CHECK(memory_axis(60, 150, kHbm, 400) == near(150));
     CHECK(memory_axis(170, 214, kHbm, 400) == near(214));
     CHECK(memory_axis(300, 60, kHbm, 400) == near(300));
-    // 1,410 beside 66: 3 of 60 pixels of a low pane. The line and some room behind it remain.
+    // 1,410 to 66: 3 of 60 pixels of a low pane. The line and some room behind it remain.
     const double cut = memory_axis(66, 1410, kHbm, 60);
     CHECK(cut > kHbm);
     CHECK(60 * 66 / cut > 24);

@@ -402,7 +402,7 @@ TEST_CASE("the first page names the open risk of what it proposes, and the propo
             CHECK(has(text, "Does it fit with " + change + "?") == tight);
             if (tight) CHECK_FALSE(has(text, change + ": it then fits"));
             CHECK_FALSE(has(text, "fits by the sum"));
-            // Its row has its step beside it.
+            // Its row has its step.
             const std::string step = time_text(decision->proposal->step_s, Zeros::kept);
             CHECK(std::ranges::any_of(runs, [&](const TextRun& r) { return r.text == step; }));
             ++proposals;

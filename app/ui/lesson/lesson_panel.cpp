@@ -270,7 +270,7 @@ void draw_question(Pen& p, const LessonQuestion& q) {
         draw_entry(p, q);
     const StepState& counted = p.session.state();
     const bool by_option = q.kind == QuestionKind::choose || q.kind == QuestionKind::tier;
-    // Where the answer has little room, V alone counts once more.
+    // An answer with little room has no button for it: only V counts once more.
     const bool counts = p.to_room && !counted.shown(), counted_before = !counted.votes.empty();
     if (by_option && (counts || counted.counting || (counted_before && !p.session.tight)))
         p.room.cut_top(draw_counting(p.ui, p.room, p.session.state(), options_of(p, q), !p.measures));

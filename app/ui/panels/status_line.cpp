@@ -680,7 +680,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kHints{
      {"F1", "all keys"}}};
 
 // Writes "2 problems": errors and warnings, in words, at every window size. In a lesson, whose words call a
-// warning by its name, those alone are "2 warnings": a task that is done has no problem.
+// warning by its name, only those are "2 warnings": a task that is done has no problem.
 void problem_count(Ui& ui, Rect& row, const Scene& scene, InspectorState* state) {
     const std::vector<Problem>& problems = scene.evaluation.problems;
     std::int64_t n = 0;

@@ -38,7 +38,7 @@ Candidates candidates_of(const ReviewContent& content) {
     if (d.proposal) out.plans.push_back(d.proposal->plan);
     const auto add = [&](const std::vector<SearchResult>& list, std::size_t most) {
         for (std::size_t i = 0; i < std::min(most, list.size()); ++i)
-            // What fits and leaves too little is no candidate, as long as that is so.
+            // A plan that fits and leaves too little is no candidate, as long as that is so.
             if ((&list != &content.unfit || !fits(list[i].fit))
                 && (!d.proposal || !changed_choices(list[i].plan, d.proposal->choice).empty()))
                 out.plans.push_back(list[i].plan);

@@ -81,7 +81,7 @@ void LessonDesk::fit_words(Ui& ui, float width, float height, const Scene& scene
             if (fits(size, folded, false)) return;
     for (float size = kReadable - 1; size > least; size -= 1)
         if (fits(size, shown, false) || fits(size, shown, true)) return;
-    // What has no room in this size either is scrolled, and is as little as can be.
+    // The rest has no room in this size either: it is scrolled, and is as little as can be.
     if (!fits(least, shown, false)) static_cast<void>(fits(least, shown, true));
 }
 

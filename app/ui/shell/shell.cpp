@@ -187,7 +187,7 @@ void Shell::take_peek(const FrameInfo& info) {
     const auto plays = [&](ViewId view) { return plays_with_space(window_.views, view); };
     const bool taken =
         window_.full ? plays(*window_.full) : std::ranges::any_of(window_.views.in_pane, plays);
-    // In a lesson the plan before is one of this step: where nothing was changed in it, there is none.
+    // In a lesson the plan before is one of this step: where nothing was changed in it, there is no other.
     const bool edited = !desk_.lesson().open || desk_.lesson().plan_changed;
     if (free && !state.focus_visible && !taken && edited && pressed({Key::space})) window_.peek();
 }

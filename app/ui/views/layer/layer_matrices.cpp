@@ -339,7 +339,7 @@ class MatrixRows : public MatrixPainter {
         hint(s, summand_words());
         name_over(s, asked_ ? "not right" : "a summand", s.w + gap_ * 2);
         if (small) {
-            // The words under B keep their place; a shorter wording has room beside them.
+            // The words under B keep their place; a shorter wording has room next to them.
             const TextStyle type = ui_.style(11.5f, Tone::secondary);
             const float under_b = c_.text_width("its rows", type);
             const float clear = 2 * (s.center().x - b.center().x - under_b / 2 - 8);

@@ -286,7 +286,7 @@ struct BarEnds {
     float end = 0, line = 0;  // of what is seen of the bar; where hatching begins
 };
 // Writes what a part of a lying bar holds: before the line of what the GPU has where it has room there, else
-// on a ground of its own, for hatching is none for type.
+// on a ground of its own, for type cannot be read on hatching.
 void write_part_of_bar(const Ink& ink, Rect part, std::size_t category, double bytes, BarEnds at) {
     constexpr float kEdges = 8;
     const std::string figure = memory_text(bytes);

@@ -75,7 +75,7 @@ struct StageBars {
 // for.
 void draw_memory_bar(const Ink& ink, Rect bar, const StageMemory& s, double hbm, double whole);
 // Returns the bytes at the end of a plot that is so long. What was there before, or what a lesson asks about,
-// counts for it too, unless the plan's own bar would be a sliver beside it: then it follows the plan's own
+// counts for it too, unless the plan's own bar would be a sliver next to it: then it follows the plan's own
 // bytes and what the GPU has, and the outline of the other is cut.
 [[nodiscard]] double memory_axis(double own, double before, double hbm, float length);
 // Returns what the width of a single stage's bar stands for at least.

@@ -391,9 +391,9 @@ void draw_card(Ui& ui, Rect cell, const MeshPlace& m, const Scene& scene, std::i
     if (caption > 0) {
         const std::string text = words_of(p);
         const float w = c.text_width(text, small);
-        // Below the words of the axes where it has no room beside them.
-        const bool beside = w <= in.w - widest - 4;
-        const float y = beside ? square.bottom() + 2 : std::max(square.bottom() + 2, words.y);
+        // It stands below the words of the axes if it has no room next to them.
+        const bool next_to_them = w <= in.w - widest - 4;
+        const float y = next_to_them ? square.bottom() + 2 : std::max(square.bottom() + 2, words.y);
         if (w <= in.w && y + line <= in.bottom() + 2)
             c.text_in({in.right() - w, y, w + 1, line}, text, small);
     }
