@@ -426,13 +426,13 @@ Answer gradients_summed(const QueryInput& in) {
     const std::string_view who = runs_of(in.plan.training.software).who;
     switch (gradient_reduction_of(in.plan)) {
     case GradientReduction::micro_batch:
-        return words("once a micro-batch", sentence(who, " sums them after each backward"));
+        return query::words("once a micro-batch", sentence(who, " sums them after each backward"));
     case GradientReduction::run:
-        return words("once a run of micro-batches", sentence(who, " sums them after each run"));
+        return query::words("once a run of micro-batches", sentence(who, " sums them after each run"));
     case GradientReduction::by_software:
     case GradientReduction::step: break;
     }
-    return words("once a step", sentence(who, " adds up a rank's own first"));
+    return query::words("once a step", sentence(who, " adds up a rank's own first"));
 }
 Answer exposed(const QueryInput& in) {
     if (!in.e.step || in.e.step->time_s <= 0) return none("no step time");
