@@ -210,7 +210,7 @@ void draw_bar(Ui& ui, Rect column, double px_per_byte, const StageMemory& drawn,
 
 constexpr float kTotalsFrom = 54;  // of the plot's height: a row of totals stands over it
 constexpr float kMarked = 14;      // width of a bar that has room for its range and its free room
-constexpr double kGib = 1024.0 * 1024 * 1024, kTib = 1024 * kGib;
+constexpr double kGib = 1024.0 * 1024 * 1024;
 constexpr double kOver = 0.05 * kGib, kClose = 0.5 * kGib;  // over the line, and close below it
 
 // Stages in a row whose categories are equal to a hundredth of a GiB are drawn as one bar.
@@ -241,7 +241,7 @@ void draw_total(Ui& ui, Rect place, const Memory& m, const StageMemory& s, bool 
     else if (over > -kClose)
         style.color = ui.theme().amber;
     // From a TiB on it has the unit that the head's sentence has.
-    const bool large = s.total() >= kTib;
+    const bool large = s.total() >= kTebibyte;
     std::string text = large ? memory_text(s.total()) : gib(s.total());
     const std::string more =
         large ? ", " + memory_text(over) + " over the line" : " GiB, " + gib(over) + " over the line";

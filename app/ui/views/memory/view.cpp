@@ -254,9 +254,8 @@ bool draw_head(Ui& ui, Rect head_row, Rect& room, const Scene& scene, const Stag
     const float excess = over.empty() ? 0 : c.text_width(over, plain) + 14;
     Rect text = head_words(head_row, room, words + figures + behind + excess);
     if (text.w < words + figures) {
-        constexpr double kTib = 1024.0 * 1024 * 1024 * 1024;  // then the totals over the bars have it too
         const double held = peak.total();
-        figure = (held < kTib ? gib(held) : memory_text(held)) + " of " + memory_text(m.hbm);
+        figure = (held < kTebibyte ? gib(held) : memory_text(held)) + " of " + memory_text(m.hbm);
         figures = c.text_width(figure, bold) + 2;
     }
     if (text.w < figures) {  // the GPU's memory is written at the line

@@ -74,6 +74,8 @@ struct StageBars {
 // over the line of what the GPU has, and the range of its buffers. `whole` is what the bar's width stands
 // for.
 void draw_memory_bar(const Ink& ink, Rect bar, const StageMemory& s, double hbm, double whole);
+inline constexpr double kTebibyte = 1024.0 * 1024 * 1024 * 1024;  // from here on totals are in TiB
+
 // Returns the bytes at the end of a plot that is so long. What was there before, or what a lesson asks about,
 // counts for it too, unless the plan's own bar would be a sliver next to it: then it follows the plan's own
 // bytes and what the GPU has, and the outline of the other is cut.
