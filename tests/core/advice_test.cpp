@@ -325,7 +325,7 @@ TEST_CASE("what makes room in memory does not depend on whether the even split i
                 more_stages += x.layout.pp > plain.layout.pp ? 1 : 0;
                 ++compared;
             }
-    CHECK(more_stages == 4);
+    CHECK(more_stages == 3);  // a fourth would leave less than a search leaves free
     CHECK(compared == 17);
 }
 

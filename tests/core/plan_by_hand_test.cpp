@@ -62,14 +62,17 @@ TEST_CASE(
     "every field of the schema is listed for a plan that has experts, latent attention and every group") {
     Plan plan = presets().plan("deepseek-v3-2048");
     for (const PlanField& s : list_plan_fields(plan, presets()))
-        if (s.kind == PlanField::Kind::group && s.value == "off")
+        if (s.kind == PlanField::Kind::group && s.value == "off" && s.pointer != "/model/compressed")
             plan = with_field(plan, s.pointer, "on", presets());
+    Plan compressed = plan;  // a model has latent attention or attention over compressed keys
+    compressed.model = presets().model("deepseek-v4-flash");
     std::set<std::string> listed;
-    for (const PlanField& s : list_plan_fields(plan, presets())) {
-        std::string p = s.pointer;
-        if (p.starts_with("/cluster/tiers/")) p = "/cluster/tiers";
-        listed.insert(p);
-    }
+    for (const Plan& one : {plan, compressed})
+        for (const PlanField& s : list_plan_fields(one, presets())) {
+            std::string p = s.pointer;
+            if (p.starts_with("/cluster/tiers/")) p = "/cluster/tiers";
+            listed.insert(p);
+        }
     std::set<std::string> wanted;
     collect_fields(nlohmann::json::parse(plan_schema()), "", wanted);
     CHECK(wanted.size() > 80);

@@ -283,7 +283,7 @@ TEST_CASE("torchtitan and Automodel refuse a pipeline of a model whose head is i
                 p.layout.pp = pp, p.layout.dp_shard = 8 / pp, p.layout.zero = 0;
                 const bool refused = refuses && tied && pp > 1;
                 CHECK(lacks(Lack::tied_pipeline, p, software) == refused);
-                const Evaluation e = evaluate(p);
+                const Evaluation e = assess(p);
                 const auto told = std::ranges::find(e.problems, ProblemCode::software_tied, &Problem::code);
                 REQUIRE((told != e.problems.end()) == refused);
                 if (!refused) continue;
