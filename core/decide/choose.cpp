@@ -69,12 +69,11 @@ std::string spare_text(const Evaluation& e) {
     return memory_text(e.memory.hbm - e.memory.peak()) + " to spare";
 }
 
-// Returns "fits with 6.2 GiB to spare"; of a plan whose fit is open "may not fit, with 6.2 GiB to spare by
-// the sum".
+// Returns "fits with 6.2 GiB to spare"; of a plan whose fit is open "fits by the sum with 6.2 GiB to spare,
+// but may not".
 std::string fit_words(const Evaluation& e) {
-    const MemoryFit fit = judged_fit(e);
-    return std::string(name_of(fit))
-           + (fit == MemoryFit::yes ? " with " + spare_text(e) : ", with " + spare_text(e) + " by the sum");
+    const bool sure = judged_fit(e) == MemoryFit::yes;
+    return (sure ? "fits with " : "fits by the sum with ") + spare_text(e) + (sure ? "" : ", but may not");
 }
 
 std::string not_fitting_words(std::size_t index, MemoryFit fit) {

@@ -268,7 +268,7 @@ TEST_CASE("the room's votes leave the title and the answer on a small projector,
     std::size_t asked = 0;
     for (; l.step + 1 < l.lesson.steps.size(); d.press({Key::page_down})) {
         const std::string title = l.current()->title;
-        if (title != "Cut the batch" && title != "Cut the sequence" && title != "The race") continue;
+        if (title != "Cut the batch" && title != "A long sample" && title != "The race") continue;
         CAPTURE(title);
         ++asked;
         d.press({Key::v});
@@ -451,9 +451,9 @@ TEST_CASE("in a lesson a tooltip waits after a click until the mouse moves") {
     const Vec2 at = d.shell.ui_state().rect_of("mod.zero", 3)->center();
     d.click_at(at);
     CHECK(d.plan().layout.zero == 3);
-    CHECK(d.shell.ui_state().tooltips_rest_at == at);
+    CHECK(d.shell.ui_state().tooltips_rest_at == d.shell.ui_state().mouse);
     d.rest();
-    CHECK(d.shell.ui_state().tooltips_rest_at == at);
+    CHECK(d.shell.ui_state().tooltips_rest_at == d.shell.ui_state().mouse);
     d.move(at + Vec2{1, 0});
     CHECK_FALSE(d.shell.ui_state().tooltips_rest_at == d.shell.ui_state().mouse);
 }

@@ -259,7 +259,7 @@ TEST_CASE("a second plan is compared first: the way from A to B adds up, and eac
     // The comparison is the first page, and says first what does not fit.
     const std::vector<TextRun> whole = text_of(plans);
     const std::string first = flat(joined(whole));
-    CHECK(first.find("A does not fit. Take B: it fits with ") < first.find("Why a step of B is shorter"));
+    CHECK(first.find("A does not fit. Take B: it fits ") < first.find("Why a step of B is shorter"));
     // Which plan is which stands under the title; a step of twice the GPUs is not called faster.
     CHECK(first.find("A: Llama 3.1 405B, 8,192 H100, 8K context") < first.find("Why a step of B"));
     CHECK(has(first, "A has 8,192 GPUs, B 16,384"));

@@ -3,6 +3,7 @@
 #include "tests/ui/driver.h"
 
 #include <cctype>
+#include <cstdint>
 
 using namespace pentamesh;
 using namespace pentamesh::ui;
@@ -206,20 +207,21 @@ TEST_CASE("a number that is clicked takes what is typed next, and the next click
     for (const std::size_t at_once : {1, 2, 3, 1000}) {
         CAPTURE(at_once);
         Driver d("llama-3-70b-3d");
-        const auto view = d.shell.screen().full;
-        std::vector<KeyQueue::Event> reports;
-        const auto click = [&](std::string_view name) {
+        const auto clicked = [&](std::string_view name) {
             const auto r = d.shell.ui_state().rect_of(name);
             REQUIRE(r);
+            d.move(r->center());
+            std::vector<KeyQueue::Event> out;
             for (const int action : {1, 0})
-                reports.push_back({.action = action, .button = 0, .mouse = r->center()});
+                out.push_back({.action = action, .button = 0, .mouse = r->center()});
+            return out;
         };
-        d.move(d.shell.ui_state().rect_of("plan.gpus")->center());
-        click("plan.gpus");
+        std::vector<KeyQueue::Event> reports = clicked("plan.gpus");
         for (const KeyQueue::Event& e : reports_of("512\n")) reports.push_back(e);
-        click("view.step");
         report(d, reports, at_once);
         CHECK(d.plan().cluster.gpus == 512);
-        CHECK(d.shell.screen().full != view);
+        const std::int64_t stages = d.plan().layout.pp;
+        report(d, clicked("layout.pp.plus"), at_once);
+        CHECK(d.plan().layout.pp > stages);
     }
 }
