@@ -371,7 +371,9 @@ class Sentences(unittest.TestCase):
             self.assertEqual((base["fit"], base["may_fit"]), (False, may))
             base = run_json("sensitivity", "llama-3-8b-fsdp", *sets, "--json")[1]["base"]
             self.assertEqual((base["fits"], base["may_fit"]), (False, may))
-            self.assertEqual(words in run("report", "llama-3-8b-fsdp", *sets)[1], may)
+            # A mend of a plan that does not fit may be one that may not fit.
+            holds = next(line for line in run("report", "llama-3-8b-fsdp", *sets)[1].splitlines() if "holds most" in line)
+            self.assertEqual(words in holds, may)
         ups = [r["up"] for r in run_json("sensitivity", "llama-3-8b-fsdp", *full, "--json")[1]["rows"] if r["up"]]
         self.assertIn((False, True), {(u["fits"], u["may_fit"]) for u in ups if u["valid"]})
         self.assertTrue(all(u["may_fit"] for u in ups if u["valid"] and u["fits"]))
