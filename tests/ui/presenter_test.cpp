@@ -188,6 +188,19 @@ TEST_CASE("with one screen it is said, and the notes stay where they were") {
     CHECK(room_sees(d, "NOTES"));
 }
 
+TEST_CASE("the page of results scrolls to its end where it has little room") {
+    Driver d("mesh-8", {900, 450});
+    command_of(d, "lesson.results");
+    const auto thumb = d.shell.ui_state().rect_of("results.list.thumb");
+    REQUIRE(thumb);
+    d.drag(thumb->center(), {thumb->center().x, thumb->center().y + 600});
+    const auto moved = d.shell.ui_state().rect_of("results.list.thumb");
+    REQUIRE(moved);
+    CHECK(moved->y > thumb->y + 20);
+    REQUIRE(d.click("results.close"));
+    CHECK_FALSE(d.drawn("results.list.thumb"));
+}
+
 TEST_CASE("the page of results is saved as a picture, with every task in it") {
     const auto folder = test::fresh_folder("results");
     Driver d("mesh-8", {1280, 720}, 1, {}, folder);
