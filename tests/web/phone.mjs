@@ -24,7 +24,8 @@ async function edits(page, t) {
   const plan = JSON.stringify((await page.state()).plan), stood = await page.place('layout.tp');
   await page.swipe(stood.x, stood.y, 0, -300);
   const stands = await page.place('layout.tp');
-  t.check(!stands || stands.y < stood.y - 100, 'a swipe over the plan scrolls it');
+  // The plan is a little longer than the pane: it goes to its end.
+  t.check(!stands || stands.y < stood.y - 30, 'a swipe over the plan scrolls it');
   t.equal(JSON.stringify((await page.state()).plan), plan, 'and changes nothing in it');
   await t.picture(page, 'phone-plan-scrolled');
   await showPane(page, kFirstPane);
