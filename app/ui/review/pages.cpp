@@ -672,8 +672,8 @@ void draw_axes_grid(ReviewSheet& sheet, const Reviewed& of, const std::vector<Gr
         // A slide's row of meshes is as high as the slide; on upright paper three of them share a page.
         const float least = words + line * 7;
         if (sheet.left() < least) sheet.need(sheet.whole());
-        const float free =
-            (sheet.left() - below) / static_cast<float>((axes.size() - next + columns - 1) / columns);
+        const auto rows_of_meshes = (axes.size() - next + columns - 1) / columns;
+        const float free = (sheet.left() - below) / static_cast<float>(rows_of_meshes);
         const float fits = wide && below > 0 && free - 2 * line >= least ? free - 2 * line
                            : wide                                        ? sheet.left() - line
                                   : std::min(sheet.left(), words + w * 0.8f),

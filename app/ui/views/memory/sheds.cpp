@@ -84,7 +84,8 @@ std::string sent_text(const ZeroRung& r) {
 
 // Returns the same in fewer words for less room: bytes and calls are not cut.
 std::string sent_text(Ui& ui, float width, const ZeroRung& r) {
-    const std::string whole = sent_text(r), a_step = " a step";
+    std::string whole = sent_text(r);
+    const std::string_view a_step = " a step";
     if (r.wires.empty()) return whole;
     const std::string calls = whole.substr(0, whole.size() - a_step.size());
     const std::string bytes = traffic_text(r.sent_bytes);

@@ -54,8 +54,8 @@ struct LoafSolid {
     double left = 0, right = 1, top = 0, bottom = 1;
     float from = 0, to = 0;
 };
-void draw_solid(Canvas& canvas, const Theme& theme, const LoafPlace& place, const LoafSolid& solid,
-                Color base, bool copied = false);
+void draw_solid(Canvas& c, const Theme& theme, const LoafPlace& place, const LoafSolid& b, Color base,
+                bool copied = false);
 // Returns how many stripes of whole layers a front of so many shows: all up to 16, then at most eight.
 [[nodiscard]] int stripes_of(std::int64_t layers);
 
