@@ -620,7 +620,7 @@ std::string error_line(const Json& id, int code, const std::string& message, con
     if (!id.is_null()) out["id"] = id;  // it could not be read: schema/2025-11-25, JSONRPCErrorResponse
     out["error"] = {{"code", code}, {"message", as_utf8(message)}};
     if (!data.is_null()) out["error"]["data"] = data;
-    return message_line(std::move(out));
+    return message_line(out);
 }
 
 // Returns the answer to a line; nothing where it gets none.
