@@ -54,7 +54,7 @@ PlanDecision decide(const Evaluation& e, const NearLayouts& near) {
         if (!fits(out.now)) out.ruling = Ruling::hopeless;
         return out;
     }
-    const PlanDecision fast = proposed(out, e, *near.fastest, Ruling::change, Ground::faster);
+    PlanDecision fast = proposed(out, e, *near.fastest, Ruling::change, Ground::faster);
     if (!fits(out.now)) {
         PlanDecision then = fast;
         then.ground = Ground::fits;
