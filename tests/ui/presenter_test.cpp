@@ -77,6 +77,14 @@ bool room_sees(Driver& d, std::string_view words) {
     return SecondScreen::joined(d.surface).find(SecondScreen::without_spaces(words)) != std::string::npos;
 }
 
+// Opens the course of 40 minutes and shows it to the room.
+void present_course(Driver& d) {
+    d.surface.record_text(true);
+    d.shell.open_lesson(shipped_lesson("courses/40-minutes"));
+    d.settle();
+    d.press({Key::f5});
+}
+
 void command_of(Driver& d, std::string_view id) {
     const auto& all = d.shell.commands();
     const auto at = std::find_if(all.begin(), all.end(), [&](const Command& c) { return c.id == id; });
@@ -243,9 +251,7 @@ TEST_CASE("the page of results is saved as a picture, with every task in it") {
 
 TEST_CASE("a step's words and its question are seen at once on a small projector, asked and answered") {
     Driver d("mesh-8", {800, 450}, kPresentScale);  // 1280 x 720, as large as one presents
-    d.shell.open_lesson(shipped_lesson("courses/40-minutes"));
-    d.settle();
-    d.press({Key::f5});
+    present_course(d);
     LessonSession& l = d.shell.lesson();
     REQUIRE(l.lesson.steps.size() >= 15);
     const auto seen = [&](std::string_view name) {
@@ -276,10 +282,7 @@ TEST_CASE("a step's words and its question are seen at once on a small projector
 
 TEST_CASE("the room's votes leave the title and the answer on a small projector, too") {
     Driver d("mesh-8", {800, 450}, kPresentScale);
-    d.surface.record_text(true);
-    d.shell.open_lesson(shipped_lesson("courses/40-minutes"));
-    d.settle();
-    d.press({Key::f5});
+    present_course(d);
     LessonSession& l = d.shell.lesson();
     std::size_t asked = 0;
     for (; l.step + 1 < l.lesson.steps.size(); d.press({Key::page_down})) {
@@ -302,10 +305,7 @@ TEST_CASE("the room's votes leave the title and the answer on a small projector,
 
 TEST_CASE("behind a course's last step stands the score, then the next lesson, and Page Up comes back") {
     Driver d("mesh-8", {800, 450}, kPresentScale);
-    d.surface.record_text(true);
-    d.shell.open_lesson(shipped_lesson("courses/40-minutes"));
-    d.settle();
-    d.press({Key::f5});
+    present_course(d);
     LessonSession& l = d.shell.lesson();
     const std::size_t last = l.lesson.steps.size() - 1;
     d.press({Key::r});
@@ -342,11 +342,7 @@ TEST_CASE("behind a course's last step stands the score, then the next lesson, a
 
 TEST_CASE("the clock begins with a lesson that is opened, and what was reached is offered to no room") {
     Driver d("mesh-8", {800, 450}, kPresentScale);
-    d.surface.record_text(true);
-    const auto course = shipped_lesson("courses/40-minutes");
-    d.shell.open_lesson(course);
-    d.settle();
-    d.press({Key::f5});
+    present_course(d);
     for (int i = 0; i < 3; ++i) d.press({Key::page_down});
     d.time_s += 420;
     d.settle();
@@ -355,7 +351,7 @@ TEST_CASE("the clock begins with a lesson that is opened, and what was reached i
     d.press({Key::f5});
     d.press({Key::f5});
     CHECK(room_sees(d, "7:0"));
-    d.shell.open_lesson(course);
+    d.shell.open_lesson(shipped_lesson("courses/40-minutes"));
     d.settle();
     CHECK(room_sees(d, "0:00"));
     CHECK_FALSE(room_sees(d, "7:0"));
@@ -370,10 +366,7 @@ TEST_CASE("the clock begins with a lesson that is opened, and what was reached i
 
 TEST_CASE("while a room is asked digits turn no view, a guess gives the keys back, Q brings the question") {
     Driver d("mesh-8", {800, 450}, kPresentScale);
-    d.surface.record_text(true);
-    d.shell.open_lesson(shipped_lesson("courses/40-minutes"));
-    d.settle();
-    d.press({Key::f5});
+    present_course(d);
     LessonSession& l = d.shell.lesson();
     REQUIRE(l.current()->question->kind == QuestionKind::number);
     const auto own = d.shell.full_view();

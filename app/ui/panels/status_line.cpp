@@ -414,9 +414,16 @@ void draw_figure(Ui& ui, Rect cell, const Figure& f) {
         text = was;
         context.color = ui.theme().text;
     }
+    // Of a list whole entries are written, as many as have room.
+    const std::string all = text;
+    for (std::size_t at = 0; c.text_width(text, context) > cell.w;) {
+        if ((at = text.rfind(" · ")) == std::string::npos) break;
+        text.resize(at);
+    }
     const bool cut = c.text_in({cell.x, top + words_h + value_h, cell.w, words_h}, text, context);
     if (!ui.hovers(cell)) return;
-    const std::string tip = cut && !f.tip.empty() ? text + "\n" + f.tip : cut ? text : f.tip;
+    const bool partly = cut || text.size() < all.size();
+    const std::string tip = partly && !f.tip.empty() ? all + "\n" + f.tip : partly ? all : f.tip;
     if (!tip.empty()) ui.tooltip(tip);
 }
 

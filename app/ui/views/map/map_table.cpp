@@ -165,8 +165,8 @@ void crosses_cell(Ui& ui, Rect cell, const MapRow& r, const Cluster& cluster) {
     // The bytes that cross the slowest wire stand under its name where most stays on faster ones.
     const std::string part = bytes_that_cross(r);
     const bool under = !part.empty() && cell.h >= 32;
-    const float w = std::min(cell.w, 88.0f), y = cell.center().y;
-    const Rect badge = under ? Rect{cell.x, y - 15, w, 15} : Rect{cell.x, y - 10, w, 20};
+    const float w = std::min(cell.w, 88.0f), y = cell.center().y, h = std::min(18.0f, cell.h / 2);
+    const Rect badge = under ? Rect{cell.x, y - h, w, h} : Rect{cell.x, y - 10, w, 20};
     if (under) ui.canvas().text_in({cell.x, y + 1, w, 15}, part, ui.small(), Align::center);
     if (r.tier < 0) {
         ui.canvas().text_in(cell, r.verdict == Verdict::off ? "off" : "with tp", ui.small());
