@@ -11,7 +11,6 @@
 #include <set>
 #include <sstream>
 #include <string>
-#include <utility>
 #include <vector>
 
 using namespace pentamesh;
@@ -204,12 +203,13 @@ TEST_CASE("an answer that changes the plan has the picture before beside the one
     const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
     const FontFiles fonts = find_fonts(std::filesystem::path(SOURCE_DIR) / "assets");
     const Lesson lesson = read_lesson(lesson_file("00-five-cuts")).lesson;
-    // Where a label that both have stands: of the GPU's memory, of a time on the axis.
-    for (const auto& [title, label] : {std::pair<std::string, std::string>{"A long sample", "79.6 GiB"},
-                                       {"The gap has a name", "1.00 s"}}) {
-        CAPTURE(title);
+    struct Case {
+        std::string title, label;  // that both have: of the GPU's memory, of a time on the axis
+    };
+    for (const Case& c : std::vector<Case>{{"A long sample", "79.6 GiB"}, {"The gap has a name", "1.00 s"}}) {
+        CAPTURE(c.title);
         const auto at = std::find_if(lesson.steps.begin(), lesson.steps.end(),
-                                     [&name = title](const LessonStep& s) { return s.title == name; });
+                                     [&](const LessonStep& s) { return s.title == c.title; });
         REQUIRE(at != lesson.steps.end());
         const StepSheet s = sheet_of(lesson, static_cast<std::size_t>(at - lesson.steps.begin()),
                                      presets.plan("mesh-8"), presets);
@@ -227,7 +227,7 @@ TEST_CASE("an answer that changes the plan has the picture before beside the one
             request.text_runs = &runs;
             (void)make_picture(presets, p.plan, request, "png", fonts);
             for (const TextRun& run : runs)
-                if (run.text == label) places.push_back(run.at.x);
+                if (run.text == c.label) places.push_back(run.at.x);
         }
         REQUIRE(places.size() == 2);
         CHECK(std::abs(places[0] - places[1]) < 1.5f);
