@@ -106,16 +106,6 @@ void flash(Ui& ui, Rect step_box, Rect badge, Axis axis, const Scene& scene) {
     ui.badge_off(badge.inset(0, 3), (to < from ? "gave " : "took ") + thousands(more / less));
 }
 
-// Returns as many parts of a name, "H100 SXM, InfiniBand", as have room.
-std::string_view whole_parts(Ui& ui, std::string_view name, float width) {
-    while (ui.canvas().text_width(name, ui.style()) > width)
-        if (const std::size_t end = name.rfind(", "); end != std::string_view::npos)
-            name = name.substr(0, end);
-        else
-            break;
-    return name;
-}
-
 // ---- model and cluster --------------------------------------------------------------------------------
 
 // Words under a preset: as much as one line takes. In a low window they are in its tooltip only, which has
@@ -234,7 +224,7 @@ MaybeEdit cluster_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& 
     Rect row = room.cut_top(28);
     const Rect count = row.cut_right(96);
     row.cut_right(8);
-    if (ui.dropdown("plan.cluster", row, whole_parts(ui, scene.plan.cluster.name, row.w - 34)))
+    if (ui.dropdown("plan.cluster", row, whole_parts(ui, scene.plan.cluster.name, row.w - 34, ui.style())))
         open_menu(state, "cluster", row);
     if (!lays_out(scene)) {
         room.cut_top(4);

@@ -37,7 +37,7 @@ enum class Cards : std::uint8_t { all, highlighted, ranks };
 void draw_cards(Ui& ui, const MeshPlace& m, const Scene& scene, const CellGrid& colored, Cards which);
 
 // Writes under the cells what a row and a box are, and what the strip in a card is.
-void write_cell_words(Ui& ui, Rect row, const Scene& scene, const CellGrid& grid, const std::string& words);
+void write_cell_words(Ui& ui, Rect row, const Scene& scene, const CellGrid& grid, const std::string& all);
 
 // As many rows as the entries need, one row of shorter ones, or a line each without figures in it but the
 // share.
