@@ -122,7 +122,13 @@ std::optional<int> CommandLine::parse(std::vector<std::string> words) {
         print(std::string(e.what()) + "\n");
         return 0;
     } catch (const CLI::ParseError& e) {
-        say_error(std::string("pentamesh: ") + e.what() + "\nRun with --help for more information.");
+        const std::string wrong = e.what();
+        // `lesson` alone has the option: there it is the room's, whose types of state come with it.
+        const bool software =
+            wrong.find("not expected") != std::string::npos && wrong.find("--software") != std::string::npos;
+        say_error("pentamesh: " + wrong
+                  + (software ? "\nA plan's software is a field of it: --set software=torchtitan" : "")
+                  + "\nRun with --help for more information.");
         return 2;
     }
     return std::nullopt;

@@ -699,12 +699,20 @@ class Lessons(unittest.TestCase):
             if status == 1 and "EGL" in err:
                 self.skipTest(err)
             self.assertEqual(status, 0, err)
+            status, page, err = run("lesson", "--course", "40-minutes", "--html")
+            self.assertEqual(status, 0, err)
             text = subprocess.run(["pdftotext", slides, "-"], capture_output=True, check=True).stdout.decode()
         self.assertIn("The map in 40 minutes", text)
         self.assertNotIn("(not in this plan)", text)
         self.assertGreater(text.count("\f"), 12)
         pages = text.split("\f")
         self.assertTrue(any("1. A wall" in p and "How far" in p and "each GPU:" in p for p in pages))  # words and picture
+        # Before and after stand on one slide, of the same steps as on the page.
+        pairs = [p for p in pages if "As it was" in p]
+        self.assertGreater(len(pairs), 8)
+        self.assertEqual(len(pairs), page.count('<div class="pair">'))
+        for pair in pairs:
+            self.assertIn("With ", pair)
 
     def test_what_is_handed_in_is_judged_by_the_lessons(self):
         version = hashlib.sha256(b"One\nmesh-8\ngroups tp\n").hexdigest()[:16]

@@ -103,6 +103,14 @@ class Order(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("tq", err)
 
+    def test_the_option_of_a_lesson_is_a_field_of_a_plan(self):
+        status, _, err = run("report", "mesh-8", "--software", "torchtitan")
+        self.assertEqual(status, 2)
+        self.assertIn("--set software=torchtitan", err)
+        status, out, _ = run("report", "mesh-8", "--set", "software=torchtitan")
+        self.assertEqual(status, 0)
+        self.assertIn("torchtitan (training.software)", out)
+
     def test_a_wrong_value_is_named_by_its_set(self):
         for wrong in ("layout.tp=0", "tp=0", "layout.nonsense=1"):
             status, _, err = run("report", "mesh-8", "--set", wrong)

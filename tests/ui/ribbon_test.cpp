@@ -99,12 +99,12 @@ TEST_CASE("the handout's folds before and after say each word whole") {
     REQUIRE(at != lesson.steps.end());
     const StepSheet sheet = sheet_of(lesson, static_cast<std::size_t>(at - lesson.steps.begin()),
                                      presets.plan("mesh-8"), presets);
-    const auto asked = asked_picture_of(sheet, presets);
-    REQUIRE(asked);
-    PictureRequest request = asked_request_of(sheet);
+    const StepPictures pictures = pictures_of(sheet, presets);
+    REQUIRE(pictures.answered.size() == 1);  // the fold has both
+    PictureRequest request = pictures.answered[0].request;
     std::vector<TextRun> runs;
     request.text_runs = &runs;
-    (void)make_picture(presets, asked->plan, request, "png", find_fonts(tree / "assets"));
+    (void)make_picture(presets, pictures.answered[0].plan, request, "png", find_fonts(tree / "assets"));
     int again = 0;
     for (const TextRun& run : runs) {
         CHECK_MESSAGE(!run.text.ends_with("…"), run.text);

@@ -5,11 +5,13 @@
 #include "tests/ui/press.h"
 
 #include <algorithm>
+#include <cmath>
 #include <doctest/doctest.h>
 #include <iterator>
 #include <set>
 #include <sstream>
 #include <string>
+#include <vector>
 
 using namespace pentamesh;
 using namespace pentamesh::ui;
@@ -195,6 +197,41 @@ TEST_CASE("a handout as PDF has words, questions and pictures, and its answers a
     const std::string pdf = lesson_pdf(shortened, presets.plan("mesh-8"), presets, fonts);
     CHECK(pdf.starts_with("%PDF-"));
     CHECK(pdf.size() > 20000);
+}
+
+TEST_CASE("an answer that changes the plan has the picture before beside the one after, on one scale") {
+    const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
+    const FontFiles fonts = find_fonts(std::filesystem::path(SOURCE_DIR) / "assets");
+    const Lesson lesson = read_lesson(lesson_file("00-five-cuts")).lesson;
+    struct Case {
+        std::string title, label;  // that both have: of the GPU's memory, of a time on the axis
+    };
+    for (const Case& c : std::vector<Case>{{"A long sample", "79.6 GiB"}, {"The gap has a name", "1.00 s"}}) {
+        CAPTURE(c.title);
+        const auto at = std::find_if(lesson.steps.begin(), lesson.steps.end(),
+                                     [&](const LessonStep& s) { return s.title == c.title; });
+        REQUIRE(at != lesson.steps.end());
+        const StepSheet s = sheet_of(lesson, static_cast<std::size_t>(at - lesson.steps.begin()),
+                                     presets.plan("mesh-8"), presets);
+        const StepPictures pictures = pictures_of(s, presets);
+        CHECK(pictures.open);
+        REQUIRE(pictures.answered.size() == 2);
+        CHECK(pictures.answered[0].plan == s.plan);
+        CHECK_FALSE(pictures.answered[0].request.outlined);
+        CHECK(pictures.answered[1].request.outlined);
+        std::vector<float> places;
+        for (const StepPicture& p : pictures.answered) {
+            std::vector<TextRun> runs;
+            PictureRequest request = p.request;
+            request.size = {691, 421};
+            request.text_runs = &runs;
+            (void)make_picture(presets, p.plan, request, "png", fonts);
+            for (const TextRun& run : runs)
+                if (run.text == c.label) places.push_back(run.at.x);
+        }
+        REQUIRE(places.size() == 2);
+        CHECK(std::abs(places[0] - places[1]) < 1.5f);
+    }
 }
 
 TEST_CASE("paper asks for nothing that only a screen does, has the step's title over its picture, and keeps "

@@ -125,6 +125,15 @@ std::string_view wording(Ui& ui, float width, std::span<const std::string> wordi
     return {};
 }
 
+std::string_view whole_parts(Ui& ui, std::string_view words, float width, const TextStyle& style) {
+    while (ui.canvas().text_width(words, style) > width)
+        if (const std::size_t end = words.rfind(", "); end != std::string_view::npos)
+            words = words.substr(0, end);
+        else
+            break;
+    return words;
+}
+
 void write_plate(Ui& ui, Rect box, std::string_view text, const TextStyle& style, Color ground,
                  float radius) {
     ui.canvas().rect(box, ground, radius);

@@ -134,6 +134,9 @@ bool write_whole(Ui& ui, Rect box, std::string_view text, const TextStyle& style
 // Returns the first of several wordings that has room; empty where none has.
 [[nodiscard]] std::string_view wording(Ui& ui, float width, std::span<const std::string> wordings,
                                        const TextStyle& style);
+// Returns as many of the parts between commas as have room in a line, at least the first.
+[[nodiscard]] std::string_view whole_parts(Ui& ui, std::string_view words, float width,
+                                           const TextStyle& style);
 // Writes on a ground of its own, so that it is read over what lies below.
 void write_plate(Ui& ui, Rect box, std::string_view text, const TextStyle& style, Color ground,
                  float radius = 3);

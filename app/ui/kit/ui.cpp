@@ -378,6 +378,43 @@ bool Ui::button(std::string_view name, Rect r, std::string_view label, std::uint
     return hit.clicked;
 }
 
+// Returns the first of the labels that are shown, and the end behind the last. Where that is not all, a mark
+// at each end of `r`, which gets so much shorter, goes on to the next label that can be chosen.
+std::pair<int, int> Ui::shown_segments(std::string_view name, Rect& r,
+                                       std::span<const std::string_view> labels, int selected,
+                                       std::uint32_t disabled_mask, int& result) {
+    constexpr float kLeastAround = 4, kMark = 16;  // around a label; of a mark
+    const auto n = static_cast<int>(labels.size());
+    const auto needed = [&](int i) {
+        const Face face = i == selected ? Face::semibold : Face::regular;
+        return canvas_.text_width(labels[i], style(12, Tone::text, face)) + kLeastAround;
+    };
+    float all = 0;
+    for (int i = 0; i < n; ++i) all += needed(i);
+    if (all <= r.w || n < 3) return {0, n};
+    int first = std::clamp(selected, 0, n - 1), end = first + 1;
+    float left = r.w - 2 * kMark - needed(first);
+    for (bool grows = true; grows;) {
+        grows = false;
+        if (end < n && needed(end) <= left) left -= needed(end++), grows = true;
+        if (first > 0 && needed(first - 1) <= left) left -= needed(--first), grows = true;
+    }
+    const auto goes_on = [&](Rect box, std::string_view ending, int to, int by) {
+        while (to >= 0 && to < n && ((disabled_mask >> to) & 1U) != 0) to += by;
+        const bool enabled = to >= 0 && to < n;
+        const Hit hit = area(std::string(name) + std::string(ending), box, 0, enabled);
+        TextStyle s = style(13, hit.hovered ? Tone::text : Tone::secondary);
+        if (!enabled) s.color = s.color.alpha(0.35f);
+        canvas_.text_in(box, by < 0 ? "‹" : "›", s, Align::center);
+        if (hit.hovered && enabled) tooltip(std::string(labels[to]));
+        if (hit.focused) focus_ring(box, kControlRadius);
+        if (hit.clicked) result = to;
+    };
+    goes_on(r.cut_left(kMark), ".earlier", first - 1, -1);
+    goes_on(r.cut_right(kMark), ".later", end, 1);
+    return {first, end};
+}
+
 int Ui::segments(std::string_view name, Rect r, std::span<const std::string_view> labels, int selected,
                  std::optional<Color> ground, std::uint32_t disabled_mask) {
     if (state_.for_picture) {  // it has no switches: a choice that has a colour is named, others show in what
@@ -390,17 +427,17 @@ int Ui::segments(std::string_view name, Rect r, std::span<const std::string_view
     }
     canvas_.rect(r, theme_.raised, kControlRadius);
     canvas_.frame(r, theme_.hairline, 1, kControlRadius);
+    int result = selected;
+    const auto [first, end] = shown_segments(name, r, labels, selected, disabled_mask, result);
     // Wider labels get more room: every segment has its text and an equal share of the rest.
-    const auto n = static_cast<int>(labels.size());
     float used = 0;
     const TextStyle plain = style(12, Tone::secondary);
-    for (const auto& l : labels) used += canvas_.text_width(l, plain);
-    const float share = (r.w - used) / static_cast<float>(n);
-    int result = selected;
+    for (int i = first; i < end; ++i) used += canvas_.text_width(labels[i], plain);
+    const float share = (r.w - used) / static_cast<float>(std::max(1, end - first));
     float x = r.x;
-    for (int i = 0; i < n; ++i) {
+    for (int i = first; i < end; ++i) {
         const auto label = labels[i];
-        const float w = i + 1 == n ? r.right() - x : std::round(canvas_.text_width(label, plain) + share);
+        const float w = i + 1 == end ? r.right() - x : std::round(canvas_.text_width(label, plain) + share);
         const Rect cell{x, r.y, w, r.h};
         const bool enabled = ((disabled_mask >> i) & 1U) == 0;
         const Hit hit = area(name, cell, static_cast<std::uint64_t>(i), enabled);
@@ -414,7 +451,7 @@ int Ui::segments(std::string_view name, Rect r, std::span<const std::string_view
             s.color = theme_.text;
         }
         if (!enabled) s.color = s.color.alpha(0.45f);
-        if (i > 0 && i != selected && i - 1 != selected)
+        if (i > first && i != selected && i - 1 != selected)
             canvas_.line({x, r.y + 5}, {x, r.bottom() - 5}, theme_.hairline);
         canvas_.text_in(cell, label, s, Align::center);
         if (hit.focused) focus_ring(cell, kControlRadius);

@@ -17,6 +17,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace pentamesh::ui {
@@ -220,7 +221,9 @@ class Ui {
     // ---- controls ----
     bool button(std::string_view name, Rect r, std::string_view label, std::uint64_t index = 0,
                 bool enabled = true, bool subtle = false);
-    // Returns the segment clicked, or `selected`. `ink` overrides the selected segment's ground.
+    // Returns the segment clicked, or `selected`. `ink` overrides the selected segment's ground. Where not
+    // all labels have room, those next to the selected one are shown, and a mark at an end goes on to the
+    // next.
     int segments(std::string_view name, Rect r, std::span<const std::string_view> labels, int selected,
                  std::optional<Color> ground = std::nullopt, std::uint32_t disabled_mask = 0);
     // Draws - value +; returns -1, 0 or +1. Wheel and arrow keys step too. A click on the value sets
@@ -323,6 +326,10 @@ class Ui {
     void move_focus();
 
   private:
+    std::pair<int, int> shown_segments(std::string_view name, Rect& r,
+                                       std::span<const std::string_view> labels, int selected,
+                                       std::uint32_t disabled_mask, int& result);
+
     UiState& state_;
     const FrameInfo& frame_;
     const Theme& theme_;

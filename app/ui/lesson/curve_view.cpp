@@ -5,6 +5,7 @@
 #include "app/ui/lesson/lesson_panel.h"
 #include "app/ui/scene/colors.h"
 #include "app/ui/scene/scene.h"
+#include "app/ui/views/scale/view.h"
 #include "core/base/text.h"
 #include "core/memory/memory.h"
 #include "core/mesh/places.h"
@@ -22,7 +23,7 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr float kDot = 6, kSteep = 40;
+constexpr float kDot = 6;
 constexpr double kGrow_s = 0.6;  // the truth grows out of the guess
 
 // Draws one question in one room; nothing of the answer is drawn before it is given.
@@ -40,6 +41,7 @@ class CurveView {
         points_ = drawn_points(q_, s_, state_, end_);
         words();
         place();
+        if (shown_) keep_clear_of_truth();
         if (shown_) draw_facts();
         axes();
         if (shown_)
@@ -75,6 +77,43 @@ class CurveView {
         area.cut_right(40);
         area.cut_top(10);
         area_ = area;
+        places_ = NamePlaces({area.x, area.y, room_.right() - area.x, area.h}, 4);
+    }
+    // Words keep clear of a line and of its points.
+    void keep_clear(const std::vector<Vec2>& line, float dot) {
+        for (std::size_t i = 0; i < line.size(); ++i) {
+            if (i > 0) places_.add_line(line[i - 1], line[i]);
+            places_.add_box({line[i].x - dot, line[i].y - dot, 2 * dot, 2 * dot});
+        }
+    }
+    [[nodiscard]] std::vector<Vec2> line_of(const std::vector<double>& values) const {
+        std::vector<Vec2> out;
+        for (std::size_t i = 0; i < values.size(); ++i) out.push_back(at(i, values[i]));
+        return out;
+    }
+    [[nodiscard]] std::vector<double> truth() const {
+        std::vector<double> out;
+        for (const Answer& a : s_.options) out.push_back(a.number);
+        return out;
+    }
+    // All lines come first, so that no word is put where a later one goes; the figures of the true one are
+    // next.
+    void keep_clear_of_truth() {
+        const std::vector<Vec2> line = line_of(truth());
+        keep_clear(line, 5);
+        if (drawn_) keep_clear(line_of(points_), kDot);
+        if (waits()) {
+            std::vector<double> parts;
+            for (const CurveFact& f : session_.curve) parts.push_back(f.waits_s);
+            keep_clear(line_of(parts), 1);
+        }
+        for (std::size_t i = 0; i < line.size(); ++i)
+            figures_.push_back(place_of(line[i], s_.options[i].text));
+    }
+    // Returns true if the part of each time that waits for the axis is drawn.
+    [[nodiscard]] bool waits() const {
+        return session_.curve.size() == q_.options.size()
+               && std::ranges::any_of(session_.curve, [](const CurveFact& f) { return f.waits_s > 0; });
     }
     [[nodiscard]] float x_of(std::size_t i) const {
         const float step = area_.w / static_cast<float>(q_.options.size());
@@ -114,12 +153,11 @@ class CurveView {
     void ask() {
         c_.rect(area_, theme_.raised.alpha(0.55f));
         c_.pattern(area_, Pattern::sparse, theme_.hairline);
-        c_.text_in({area_.x, area_.y + 10, area_.w, 20}, "nothing is shown here until the line is drawn",
-                   ui_.style(12, Tone::secondary), Align::center);
         std::optional<std::size_t> active;
         for (std::size_t i = 0; i < points_.size(); ++i)
             if (static_cast<int>(i) != q_.given && move_point(i)) active = i;
         guess_line();
+        keep_clear(line_of(points_), kDot + 2);
         for (std::size_t i = 0; i < points_.size(); ++i) {
             const Vec2 p = at(i, points_[i]);
             const bool given = static_cast<int>(i) == q_.given;
@@ -127,9 +165,18 @@ class CurveView {
                 c_.circle(p, kDot, theme_.text);
             else if (active == i)
                 c_.ring(p, kDot + 4, theme_.text, 1.5f);
-            if (given || active == i)
-                label(p, given ? "given: " + s_.options[i].text : three_digits(points_[i]), given);
+            if (!given && active != i) continue;
+            const std::string words = given ? "given: " + s_.options[i].text : three_digits(points_[i]);
+            label(p, place_of(p, words), words, given);
         }
+        constexpr std::string_view kNote = "nothing is shown here until the line is drawn";
+        const TextStyle note = ui_.style(12, Tone::secondary);
+        const float w = c_.text_width(kNote, note) + 4;
+        for (const float y : {area_.y + 10, area_.bottom() - 30})
+            if (const Rect box{area_.center().x - w / 2, y, w, 20}; places_.take(box)) {
+                c_.text_in(box, kNote, note, Align::center);
+                break;
+            }
     }
 
     // Moves a point by the mouse, or by the arrows while it has the keyboard. Returns true while it is meant.
@@ -142,8 +189,7 @@ class CurveView {
     }
 
     void guess_line() const {
-        std::vector<Vec2> line;
-        for (std::size_t i = 0; i < points_.size(); ++i) line.push_back(at(i, points_[i]));
+        const std::vector<Vec2> line = line_of(points_);
         c_.polyline(line, theme_.text, 1.6f, false, Dash::dashed);
         for (std::size_t i = 0; i < line.size(); ++i) {
             if (static_cast<int>(i) == q_.given) continue;
@@ -152,17 +198,27 @@ class CurveView {
         }
     }
 
-    // The words stand to the left where the line goes on steeply.
-    void label(Vec2 point, const std::string& words, bool strong, bool steep = false) const {
-        const TextStyle style = ui_.style(13, Tone::text, strong ? Face::semibold : Face::regular);
-        const float w = c_.text_width(words, style) + 4;
-        const float x = held_between(point.x - (steep ? w + 6 : w / 2), area_.x, area_.right() - w);
-        const float y = point.y - 28 < area_.y ? point.y + 10 : point.y - 28;
-        c_.text_in({x, y, w, 18}, words, style, Align::center);
+    // Returns the place of words at a point, clear of all lines and other words; over it where there is none.
+    [[nodiscard]] Rect place_of(Vec2 point, const std::string& words) {
+        const Vec2 size{c_.text_width(words, ui_.title()) + 4, 18};
+        const Rect free = places_.around(point, kDot, size);
+        return free.empty() ? Rect{held_between(point.x - size.x / 2, area_.x, area_.right() - size.x),
+                                   std::max(point.y - 28, room_.y), size.x, size.y}
+                            : free;
+    }
+    // A line leads to words that stand farther from their point.
+    void label(Vec2 point, Rect box, const std::string& words, bool strong) const {
+        constexpr float kFar = 16;
+        const Vec2 side{held_between(point.x, box.x, box.right()),
+                        held_between(point.y, box.y, box.bottom())};
+        const Vec2 way = point - side;
+        if (way.x * way.x + way.y * way.y > kFar * kFar) c_.line(side, point, theme_.secondary, 1);
+        c_.text_in(box, words, ui_.style(13, Tone::text, strong ? Face::semibold : Face::regular),
+                   Align::center);
     }
 
     // Draws what the answer rests on: what does not fit, where another wire begins.
-    void draw_facts() const {
+    void draw_facts() {
         const std::vector<CurveFact>& facts = session_.curve;
         if (facts.size() != q_.options.size()) return;
         std::string unfit;
@@ -173,19 +229,19 @@ class CurveView {
             unfit = "does not fit: " + axis_name() + " " + q_.options[i].label + " wants "
                     + memory_text(facts[i].memory_bytes);
         }
-        if (!unfit.empty())
-            c_.text_in({area_.x + 6, area_.y + 4, area_.w / 2, 16}, unfit, ui_.small().in(theme_.bad));
         const TextStyle small = ui_.small();
+        if (!unfit.empty()) say_at_top(area_.x + 6, unfit, small.in(theme_.bad));
         for (std::size_t i = 1; i < facts.size(); ++i) {
             const int before = facts[i - 1].tier, now = facts[i].tier;
             if (before < 0 || now < 0 || before == now) continue;
             const float x = edge(i);
             c_.line({x, area_.y}, {x, area_.bottom()}, theme_.secondary, 1, Dash::dashed);
             const Cluster& cluster = session_.start.cluster;
-            c_.text_in({x - 126, area_.y + 22, 120, 16}, tier_label(cluster, before), small, Align::right);
-            c_.text_in({x + 6, area_.y + 22, 120, 16}, tier_label(cluster, now), small);
+            const std::string left = tier_label(cluster, before), right = tier_label(cluster, now);
+            say_at_top(x - 6 - c_.text_width(left, small), left, small);
+            say_at_top(x + 6, right, small);
         }
-        if (std::ranges::all_of(facts, [](const CurveFact& f) { return f.waits_s <= 0; })) return;
+        if (!waits()) return;
         // The part of a time that waits for the axis lies under the line.
         std::vector<Vec2> line;
         for (std::size_t i = 0; i < facts.size(); ++i) line.push_back(at(i, grown(facts[i].waits_s, 0)));
@@ -196,8 +252,19 @@ class CurveView {
             c_.polygon(below, color.alpha(0.22f));
         }
         c_.polyline(line, color, 2);
-        c_.text_in({line.back().x + 10, line.back().y - 9, 120, 18},
-                   "of it " + axis_label(facts.front().group), ui_.small().in(color));
+        label_end(at(facts.size() - 1, facts.back().waits_s), "of it " + axis_label(facts.front().group),
+                  small.in(color));
+    }
+    // Writes words in the topmost row where they are free of lines and of other words; nowhere where they are
+    // not.
+    void say_at_top(float x, const std::string& words, const TextStyle& style) {
+        constexpr float kRow = 18;
+        const float w = c_.text_width(words, style) + 2;
+        for (float y = area_.y + 3; y + kRow < area_.bottom(); y += kRow)
+            if (const Rect box{held_between(x, area_.x, area_.right() - w), y, w, 16}; places_.take(box)) {
+                c_.text_in(box, words, style);
+                return;
+            }
     }
 
     // Returns a true value on its way from where it was drawn.
@@ -209,7 +276,7 @@ class CurveView {
         return from + (truth - from) * passed / kGrow_s;
     }
 
-    void draw_truth() const {
+    void draw_truth() {
         std::vector<Vec2> line;
         for (std::size_t i = 0; i < s_.options.size(); ++i)
             line.push_back(at(i, grown(s_.options[i].number, points_[i])));
@@ -221,16 +288,18 @@ class CurveView {
         c_.polyline(line, theme_.text, 3.4f);
         for (std::size_t i = 0; i < line.size(); ++i) {
             c_.circle(line[i], 5, theme_.text);
-            label(line[i], s_.options[i].text, true,
-                  i + 1 < line.size() && line[i + 1].y < line[i].y - kSteep);
+            Rect box = figures_[i];
+            box.y += line[i].y - at(i, s_.options[i].number).y;  // it comes with its point
+            label(line[i], box, s_.options[i].text, true);
         }
     }
-    void label_end(Vec2 point, const std::string& words, const TextStyle& style) const {
-        c_.text_in({point.x + 12, point.y - 9, 80, 18}, words, style);
+    void label_end(Vec2 point, const std::string& words, const TextStyle& style) {
+        const Rect box = places_.around(point, kDot, {c_.text_width(words, style) + 2, 18});
+        if (!box.empty()) c_.text_in(box, words, style);
     }
 
     // Joins what was drawn and what is true; the largest three misses have their factor.
-    void misses(const std::vector<Vec2>& truth) const {
+    void misses(const std::vector<Vec2>& line) {
         std::vector<std::size_t> order;
         const auto factor = [&](std::size_t i) {
             const double a = std::max(points_[i], 1e-12), b = std::max(s_.options[i].number, 1e-12);
@@ -240,7 +309,7 @@ class CurveView {
             if (static_cast<int>(i) == q_.given) continue;
             const bool within =
                 std::abs(points_[i] - s_.options[i].number) <= q_.tolerance * std::abs(s_.options[i].number);
-            const Vec2 a = truth[i], b = at(i, points_[i]);
+            const Vec2 a = line[i], b = at(i, points_[i]);
             c_.rect({a.x - 3, std::min(a.y, b.y), 6, std::abs(a.y - b.y)},
                     (within ? theme_.good : theme_.bad).alpha(0.55f));
             if (!within) order.push_back(i);
@@ -250,9 +319,10 @@ class CurveView {
         for (std::size_t k = 0; k < std::min(order.size(), kNamed); ++k) {
             const std::size_t i = order[k];
             const bool above = points_[i] > s_.options[i].number;
-            const float y = (truth[i].y + at(i, points_[i]).y) / 2;
-            c_.text_in({x_of(i) + 8, y - 9, 70, 18}, (above ? "× " : "÷ ") + three_digits(factor(i)),
-                       ui_.style(13, Tone::text, Face::semibold).in(theme_.bad));
+            const Vec2 middle = (at(i, s_.options[i].number) + at(i, points_[i])) * 0.5f;
+            const std::string words = (above ? "× " : "÷ ") + three_digits(factor(i));
+            const Rect box = places_.around(middle, 2, {c_.text_width(words, ui_.title()) + 2, 18});
+            if (!box.empty()) c_.text_in(box, words, ui_.title().in(theme_.bad));
         }
     }
 
@@ -267,6 +337,8 @@ class CurveView {
     bool shown_ = false, drawn_ = false;
     double end_ = 1;
     std::vector<double> points_;
+    NamePlaces places_{{}, 0};   // what is free of lines and words
+    std::vector<Rect> figures_;  // at the points of the true line
 };
 
 }  // namespace

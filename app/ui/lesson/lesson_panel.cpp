@@ -69,7 +69,7 @@ bool draw_choice(Pen& p, std::string_view name, std::uint64_t index, std::string
     Canvas& c = p.ui.canvas();
     const Theme& t = p.ui.theme();
     const float pad = 10, mark_w = 22;
-    const float votes_w = votes_width(state);
+    const float votes_w = votes_width(p.ui, state, p.size);
     const float text_w = p.room.w - 2 * pad - mark_w - votes_w;
     std::string text(label);
     if (state.shown() && !remark.empty()) text += "  (" + std::string(remark) + ")";
@@ -81,6 +81,9 @@ bool draw_choice(Pen& p, std::string_view name, std::uint64_t index, std::string
     if (p.measures) return false;
     const Hit hit = p.ui.area(name, r, index, !state.shown());
     c.rect(r, t.raised, 6);
+    if (votes_w > 0)
+        draw_votes(p.ui, r, {r.right() - pad - votes_w, r.y, votes_w, r.h}, state,
+                   static_cast<std::size_t>(index), p.size);
     const bool missed = state.missed == static_cast<int>(index);
     const bool judged = (state.shown() && (right || chosen)) || missed;
     const Color edge = judged                  ? (right && !missed ? t.good : t.bad)
@@ -101,9 +104,6 @@ bool draw_choice(Pen& p, std::string_view name, std::uint64_t index, std::string
         if (chosen) c.circle(at, 2.5f, t.text);
     }
     rich_text(p.ui, {r.x + pad + mark_w, r.y + above, text_w, h}, text, style);
-    if (votes_w > 0)
-        draw_votes(p.ui, {r.right() - pad - votes_w, r.y, votes_w, r.h}, state,
-                   static_cast<std::size_t>(index));
     if (hit.focused) p.ui.focus_ring(r, 6);
     p.keep_seen(hit, r);
     return hit.clicked;
@@ -191,11 +191,14 @@ void draw_entry(Pen& p, const LessonQuestion& q) {
     p.keep_seen({.focused = p.ui.state().focus == id_of("lesson.entry")}, check);
     // Before a room the letters are keys again once a guess was taken; else the next one is typed there.
     const bool again = std::exchange(p.session.refocus, false) && !p.to_room;
-    const bool entered = p.ui.text_field("lesson.entry", row, state.typed,
-                                         ranks                           ? "or type them: 1, 4-7"
-                                         : q.kind == QuestionKind::curve ? "or type the points: 9, 8, 7"
-                                                                         : "your guess",
-                                         again);
+    const bool curve = q.kind == QuestionKind::curve;
+    std::string_view hint = ranks   ? "or type them: 1, 4-7"
+                            : curve ? "or type the points: 9, 8, 7"
+                                    : "your guess";
+    constexpr float kAroundHint = 24;
+    if (p.ui.canvas().text_width(hint, p.ui.style(13)) + kAroundHint > row.w)  // no word of it is cut
+        hint = ranks ? "1, 4-7" : curve ? "9, 8, 7" : hint;
+    const bool entered = p.ui.text_field("lesson.entry", row, state.typed, hint, again);
     const bool pressed_check = p.ui.button("lesson.check", check, "Check");
     if (!entered && !pressed_check) return;
     const int tries = state.tries;
@@ -675,7 +678,6 @@ void draw_highlights(Ui& ui, const LessonSession& session) {
 
 namespace {
 
-constexpr float kBarWidth = 44;
 constexpr int kMostVotes = 9999;
 
 // Reads "21 6 3" or "21, 6, 3"; empty where it is no list of counts.
@@ -729,29 +731,45 @@ float draw_counting(Ui& ui, Rect room, StepState& state, std::size_t options, bo
     return room.y - top;
 }
 
-float votes_width(const StepState& state) {
-    if (state.votes.empty() && state.votes_after.empty()) return 0;
-    return kBarWidth + (state.votes.empty() || state.votes_after.empty() ? 36.0f : 66.0f);
+namespace {
+
+// A room reads the counts from its last row.
+TextStyle style_of_votes(const Ui& ui, float size) {
+    return ui.style(std::max(15.0f, size + 1), Tone::text, Face::semibold);
 }
 
-void draw_votes(Ui& ui, Rect row, const StepState& state, std::size_t option) {
+// Returns "21", or "21 → 4" once a room was counted again.
+std::string votes_text(const StepState& state, std::size_t option) {
+    const auto count = [&](const std::vector<int>& votes) {
+        return option < votes.size() ? std::to_string(votes[option]) : std::string();
+    };
+    const std::string first = count(state.votes), second = count(state.votes_after);
+    return first + (first.empty() || second.empty() ? "" : " → ") + second;
+}
+
+}  // namespace
+
+float votes_width(Ui& ui, const StepState& state, float size) {
+    float w = 0;
+    for (std::size_t i = 0; i < std::max(state.votes.size(), state.votes_after.size()); ++i)
+        w = std::max(w, ui.canvas().text_width(votes_text(state, i), style_of_votes(ui, size)) + 8);
+    return w;
+}
+
+void draw_votes(Ui& ui, Rect row, Rect figures, const StepState& state, std::size_t option, float size) {
     const auto& last = state.votes_after.empty() ? state.votes : state.votes_after;
     if (option >= last.size()) return;
     int most = 1;
     for (const std::vector<int>* votes : {&state.votes, &state.votes_after})
         for (const int n : *votes) most = std::max(most, n);
-    const auto width = [&](int n) { return kBarWidth * static_cast<float>(n) / static_cast<float>(most); };
-    const Rect bar = row.cut_right(kBarWidth);
-    const float y = row.center().y - 5;
-    ui.canvas().rect({bar.x, y, width(last[option]), 10}, ui.theme().secondary, 2);
-    std::string text = std::to_string(last[option]);
-    if (!state.votes_after.empty() && option < state.votes.size()) {
-        ui.canvas().frame({bar.x, y, std::max(2.0f, width(state.votes[option])), 10}, ui.theme().text, 1, 2,
-                          Dash::dashed);
-        text = std::to_string(state.votes[option]) + " → " + text;
-    }
-    row.cut_right(6);
-    ui.canvas().text_in(row, text, ui.style(12, Tone::secondary), Align::right);
+    const auto bar_of = [&](int n) {
+        return Rect{row.x, row.y, row.w * static_cast<float>(n) / static_cast<float>(most), row.h};
+    };
+    const Theme& t = ui.theme();
+    if (last[option] > 0) ui.canvas().rect(bar_of(last[option]), mix(t.raised, t.secondary, 0.34f), 6);
+    if (!state.votes_after.empty() && option < state.votes.size() && state.votes[option] > 0)
+        ui.canvas().frame(bar_of(state.votes[option]).inset(1), t.text, 1.5f, 6, Dash::dashed);
+    ui.canvas().text_in(figures, votes_text(state, option), style_of_votes(ui, size), Align::right);
 }
 
 namespace {

@@ -80,16 +80,11 @@ bool is_on_a_scale(const LessonQuestion& q) {
 // on, so that what did not change has one length; only where that says nothing of the answer.
 void set_axes(LessonSession& s, const LessonQuestion& q, bool asked, const Presets& presets) {
     if (s.asked.first < 0 || (asked && is_on_a_scale(q))) return;
-    const auto reach = [&](const Evaluation& e) {
-        if (!e.valid) return;
-        if (e.step) s.axis_s = std::max(s.axis_s, e.step->time_s);
-        for (const StageMemory& stage : e.memory.stage) s.axis_bytes = std::max(s.axis_bytes, stage.most());
-    };
     try {
         const AskedPlan& shown = s.asked.plans[static_cast<std::size_t>(s.asked.first)];
         s.axis_plan = std::make_shared<const Plan>(plan_with(s.start, shown.sets, presets));
-        reach(evaluate(*s.axis_plan));
-        reach(s.start_evaluation);
+        extend_axes(evaluate(*s.axis_plan), s.axis_s, s.axis_bytes);
+        extend_axes(s.start_evaluation, s.axis_s, s.axis_bytes);
     } catch (const Error&) {  // showing it says why
         s.axis_s = s.axis_bytes = 0;
         s.axis_plan.reset();

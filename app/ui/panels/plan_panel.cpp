@@ -26,7 +26,7 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr float kNarrow = 232;  // a row less wide has smaller controls, so that names are whole
+constexpr float kNarrow = 262;  // a row less wide has smaller controls, so that names are whole
 constexpr std::array<Axis, kAxisCount> kRows{Axis::tp,       Axis::cp,           Axis::ep,
                                              Axis::dp_shard, Axis::dp_replicate, Axis::pp};
 
@@ -224,7 +224,8 @@ MaybeEdit cluster_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& 
     Rect row = room.cut_top(28);
     const Rect count = row.cut_right(96);
     row.cut_right(8);
-    if (ui.dropdown("plan.cluster", row, scene.plan.cluster.name)) open_menu(state, "cluster", row);
+    if (ui.dropdown("plan.cluster", row, whole_parts(ui, scene.plan.cluster.name, row.w - 34, ui.style())))
+        open_menu(state, "cluster", row);
     if (!lays_out(scene)) {
         room.cut_top(4);
         draw_details(ui, room, row, "The run does not say it.");
@@ -289,7 +290,7 @@ MaybeEdit axis_toggle(Ui& ui, Rect row, Rect whole, Axis axis, const Scene& scen
     write_left(ui, text, form == AxisName::shortened ? short_name : name, label);
     TextStyle sub = ui.style(12, Tone::secondary);
     if (!on) sub.color = sub.color.alpha(0.6f);
-    if (form == AxisName::with_words && text.w > 30) c.text_in(text, long_name(axis), sub);
+    if (form == AxisName::with_words) static_cast<void>(write_whole(ui, text, long_name(axis), sub));
     if (toggle.focused) ui.focus_ring(row, 4);
     const std::string action = !possible ? ""
                                : on      ? "click to switch off; the GPUs go to data parallelism"

@@ -208,6 +208,8 @@ struct Scene {
 // Returns the kind called "dp_shard" and the like; nullopt where no kind of groups is called so.
 [[nodiscard]] std::optional<GroupKind> axis_named(std::string_view name);
 
+// Lets scales of time and memory reach as far as a plan does.
+void extend_axes(const Evaluation& of, double& axis_s, double& axis_bytes);
 // Keeps the outline of a plan on the scene's scales, which reach as far as the longer step and the fuller
 // GPU.
 void keep_outline(Scene& scene, const Evaluation& of);

@@ -167,8 +167,8 @@ void LessonDesk::draw_presenter_foot(Ui& ui, Rect foot) {
     }
     foot.cut_left(12);
     if (foot.w <= 80 || lesson_.current() == nullptr) return;
-    const std::string& title = lesson_.current()->title;
-    if (ui.canvas().text_in(foot, title, plain) && ui.hovers(foot)) ui.tooltip(title);
+    const std::string& title = lesson_.current()->title;  // stands over the words, too
+    if (ui.canvas().text_width(title, plain) <= foot.w) ui.canvas().text_in(foot, title, plain);
 }
 
 // Draws over everything: black, or darkness around a circle at the pointer.

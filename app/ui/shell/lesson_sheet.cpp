@@ -13,6 +13,8 @@
 #include "render/page.h"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -176,16 +178,6 @@ bool picture_leaves_out(const StepSheet& s) {
     return id && s.hidden_answer.covers(view_of(*id).name) && !picture_answers(s);
 }
 
-std::optional<AskedPicture> asked_picture_of(const StepSheet& s, const Presets& presets) {
-    if (!s.step.question || s.step.scene.view.empty()) return std::nullopt;
-    const AskedPlans asked = asked_plans(*s.step.question, s.solution);
-    if (asked.first < 0) return std::nullopt;
-    const AskedPlan& first = asked.plans[static_cast<std::size_t>(asked.first)];
-    AskedPicture out{"With " + sets_text(first.sets) + ":", plan_with(s.plan, first.sets, presets)};
-    out.plan.name = s.step.title;
-    return out;
-}
-
 PictureRequest picture_request_of(const StepSheet& s, bool open) {
     PictureRequest request;
     const auto views = picture_views();
@@ -205,19 +197,84 @@ PictureRequest picture_request_of(const StepSheet& s, bool open) {
     return request;
 }
 
-bool moves_pieces(const StepSheet& s) {
-    const LessonScene& scene = s.step.scene;
-    return scene.view == view_of(ViewId::mesh).name && scene.page == "fold";
+namespace {
+
+// Returns true if the view has the plan before and the one after in one picture: paper needs no second one.
+bool shows_both(const LessonScene& scene) {
+    const bool fold = scene.view == view_of(ViewId::mesh).name && scene.page == "fold";
+    return fold || scene.view == view_of(ViewId::compare).name;
 }
 
-PictureRequest asked_request_of(const StepSheet& s) {
-    PictureRequest request = picture_request_of(s, false);
-    request.rank = -1;  // the step's own plan has it
-    // The plan before stands left of moved pieces; else it stays as an outline.
-    request.compared = {s.plan};
-    request.outlined = !moves_pieces(s);
-    return request;
+// Returns what the step's plan is changed by: in the question, or in the task's solution. Empty: by nothing.
+std::vector<std::string> changes_of(const StepSheet& s) {
+    if (s.step.task) return picture_answers(s) ? std::vector<std::string>{} : s.step.task->solution;
+    if (!s.step.question) return {};
+    const AskedPlans asked = asked_plans(*s.step.question, s.solution);
+    if (asked.first < 0) return {};
+    return asked.plans[static_cast<std::size_t>(asked.first)].sets;
 }
+
+}  // namespace
+
+StepPictures pictures_of(const StepSheet& s, const Presets& presets) {
+    StepPictures out;
+    const LessonScene& scene = s.step.scene;
+    if (scene.view.empty()) return out;
+    const bool answers = picture_answers(s);
+    if (!answers) out.open = StepPicture{"", s.plan, picture_request_of(s, true)};
+    if (!s.step.question && !s.step.task) return out;
+    const std::vector<std::string> sets = changes_of(s);
+    if (sets.empty()) {
+        // The colours of groups say who is in one: they come with the answer.
+        const bool ranks = s.step.question && s.step.question->kind == QuestionKind::ranks;
+        if (answers || ranks || picture_leaves_out(s))
+            out.answered.push_back({"", s.plan, picture_request_of(s, false)});
+        return out;
+    }
+    StepPicture after{"With " + sets_text(sets), plan_with(s.plan, sets, presets),
+                      picture_request_of(s, false)};
+    after.plan.name = s.step.title;
+    after.request.rank = -1;  // the step's own plan has it
+    after.request.compared = {s.plan};
+    if (!shows_both(scene)) {
+        StepPicture before{"As it was", s.plan, picture_request_of(s, false)};
+        before.request.reaches = after.plan;
+        after.request.reaches = s.plan;
+        after.request.outlined = true;
+        for (StepPicture* p : {&before, &after}) p->request.title = false;
+        out.answered.push_back(std::move(before));
+    }
+    out.answered.push_back(std::move(after));
+    return out;
+}
+
+namespace {
+
+// Small type of a picture is 8.4 px at the larger scale, of a slide that is 1,024 wide: 2.4 mm on A4.
+constexpr float kPairScale = 0.7f, kLeastPairScale = 0.5f, kPairStep = 0.05f;
+constexpr Vec2 kPairRoom{484, 354};  // in a page of its own width, as on a slide below its words
+
+// Returns the largest scale at which a box has room for all of each picture, else the least one.
+float scale_of_pair(const std::vector<StepPicture>& pictures, Vec2 box, const Presets& presets,
+                    const FontFiles& fonts) {
+    // A whole window is laid out for as much as there is.
+    if (pictures.front().request.view == kDashboardName) return kLeastPairScale;
+    const auto all_fit = [&](float scale) {
+        return std::all_of(pictures.begin(), pictures.end(), [&](const StepPicture& p) {
+            bool fits = false;
+            PictureRequest request = p.request;
+            request.size = box * (1 / scale);
+            request.fits = &fits;
+            static_cast<void>(make_picture(presets, p.plan, request, "png", fonts));
+            return fits;
+        });
+    };
+    float scale = kPairScale;
+    while (scale > kLeastPairScale + kPairStep / 2 && !all_fit(scale)) scale -= kPairStep;
+    return scale;
+}
+
+}  // namespace
 
 // A lesson as slides in a PDF.
 
@@ -282,47 +339,75 @@ class Booklet {
         sheet_.begin_bare();
         request.onto = &page_;
         static_cast<void>(make_picture(presets_, plan, request, "pdf", fonts_));
-        // In the corner, right of what a whole window has in its last row.
+        put_number();
+    }
+    // In the corner, right of what a whole window has in its last row.
+    void put_number() {
         sheet_.canvas().text_in({0, kSlide.y - 13, kSlide.x - 2, 12}, std::to_string(sheet_.page()),
                                 {Face::regular, 9, sheet_.theme().secondary, 0}, Align::right);
     }
-    // Draws the picture next to the words; returns false where there is no room for all of it.
-    bool put_picture_in(Rect room, const StepSheet& s) {
-        PictureRequest request = picture_request_of(s, true);
-        if (request.view == kDashboardName) return false;
+    // Draws a picture next to words; returns false where there is no room for all of it.
+    bool put_picture_in(Rect room, const StepPicture& picture, float scale) {
+        PictureRequest request = picture.request;
         bool fits = false;
         request.title = false;
         request.onto = &page_;
         request.fits = &fits;
-        request.size = Vec2{room.w, room.h} * (1 / kBesideScale);
-        page_.begin_inset(room.min(), kBesideScale);
-        static_cast<void>(make_picture(presets_, s.plan, request, "pdf", fonts_));
+        request.size = Vec2{room.w, room.h} * (1 / scale);
+        page_.begin_inset(room.min(), scale);
+        static_cast<void>(make_picture(presets_, picture.plan, request, "pdf", fonts_));
         page_.end_inset();
         return fits;
     }
+    // Draws two pictures side by side, their words over them.
+    void put_side_by_side(Rect room, const std::vector<StepPicture>& pictures) {
+        constexpr float kApart = 12;
+        Rect words = room.cut_top(paper_.small * 1.4f);
+        const float w = (room.w - kApart) / 2;
+        const float scale = scale_of_pair(pictures, {w, room.h}, presets_, fonts_);
+        for (const StepPicture& p : pictures) {
+            sheet_.canvas().text_in(words.cut_left(w), p.words,
+                                    {Face::semibold, paper_.small, sheet_.theme().text, 0});
+            const Rect box = room.cut_left(w);
+            words.cut_left(kApart), room.cut_left(kApart);
+            PictureRequest request = p.request;
+            request.onto = &page_;
+            request.size = Vec2{box.w, box.h} * (1 / scale);
+            page_.begin_inset(box.min(), scale);
+            static_cast<void>(make_picture(presets_, p.plan, request, "pdf", fonts_));
+            page_.end_inset();
+        }
+    }
+    struct Passage {
+        std::string text;
+        float indent = 0;
+        bool strong = false, faint = false;
+    };
     // Puts words with bold and `code`, each paragraph in one piece. Returns the height; draws only if `draw`.
-    float put_words(std::string_view marked, float indent = 0, bool draw = true) {
+    float put_words(const Passage& passage, bool draw = true) {
+        const float indent = passage.indent;
+        const TextStyle style = passage.faint ? sheet_.faint() : sheet_.plain();
         float used = 0;
-        for (const RichParagraph& paragraph : read_rich(marked)) {
+        for (const RichParagraph& paragraph : read_rich(passage.text)) {
             const float left = indent + (paragraph.bullet ? kIndent : 0);
             const std::vector<RichWord> words = words_of(paragraph);
-            const float height = lay_words(words, {0, 0, sheet_.width() - left, 0}, false);
+            const float height = lay_words(words, {0, 0, sheet_.width() - left, 0}, style, false);
             used += height + 0.4f * paper_.line();
             if (!draw) continue;
             const Rect box = sheet_.take(height);
-            if (paragraph.bullet) sheet_.canvas().text({box.x + indent, box.y}, "•", sheet_.plain());
-            lay_words(words, {box.x + left, box.y, box.w - left, box.h}, true);
+            if (paragraph.bullet) sheet_.canvas().text({box.x + indent, box.y}, "•", style);
+            lay_words(words, {box.x + left, box.y, box.w - left, box.h}, style, true);
             sheet_.gap(0.35f);
         }
         return used;
     }
     // Returns the height used.
-    float lay_words(const std::vector<RichWord>& words, Rect box, bool draw) {
+    float lay_words(const std::vector<RichWord>& words, Rect box, const TextStyle& plain, bool draw) {
         Canvas& c = sheet_.canvas();
-        const float space = c.text_width(" ", sheet_.plain());
+        const float space = c.text_width(" ", plain);
         Vec2 at = box.min();
         const auto style_of = [&](const RichPiece& piece) {
-            TextStyle style = sheet_.plain();
+            TextStyle style = plain;
             style.face = piece.face;
             if (piece.face == Face::mono) style.size -= 1;
             return style;
@@ -340,11 +425,6 @@ class Booklet {
         }
         return at.y + paper_.line() - box.y;
     }
-    struct Passage {
-        std::string text;
-        float indent = 0;
-        bool strong = false;
-    };
     [[nodiscard]] static std::vector<Passage> passages_of(const StepSheet& s) {
         std::vector<Passage> out{{s.asked}};
         if (!s.runs.empty()) out.push_back({s.runs});
@@ -359,74 +439,108 @@ class Booklet {
             for (const std::string& goal : goals_of(s)) out.push_back({"- " + goal, kIndent});
         return out;
     }
+    [[nodiscard]] static std::vector<Passage> passages_of_answer(const StepSheet& s) {
+        const std::string answer = s.step.task ? solution_of(s) : without_marks(lettered_answer_of(s));
+        std::vector<Passage> out{{"**" + answer + "**"}};
+        const std::string& working = s.solution.answer.working;
+        if (s.step.question && !working.empty() && s.why.find(working) == std::string::npos)
+            out.push_back({.text = working, .faint = true});
+        if (!s.why.empty()) out.push_back({s.why});
+        return out;
+    }
     [[nodiscard]] float height_of(const std::vector<Passage>& passages) {
         float h = 0;
-        for (const Passage& p : passages)
-            h += put_words(p.text, p.indent, false) + (p.strong ? paper_.line() : 0);
+        for (const Passage& p : passages) h += put_words(p, false) + (p.strong ? paper_.line() : 0);
         return h;
+    }
+    void put_passages(const std::vector<Passage>& passages) {
+        for (const Passage& p : passages) {
+            if (p.strong) sheet_.gap(0.4f);
+            put_words(p);
+        }
+    }
+    // Sets the type as large as it can be, from `most`, with the words and what is drawn below them in a
+    // height. Returns false where the least type is too large.
+    bool set_type(const std::vector<Passage>& passages, float most, float below, float height) {
+        const auto high = [&] { return height_of(passages) + below; };
+        paper_.body = most;
+        while (paper_.body > kLeastBody && high() > height) paper_.body -= 0.5f;
+        return high() <= height;
+    }
+    // Puts words at the left and a picture at the right, where both have room; else it sets nothing but type.
+    bool put_beside(const std::vector<Passage>& passages, float below, const StepPicture& picture) {
+        if (picture.request.view == kDashboardName) return false;
+        sheet_.narrow(kWordsShare);
+        if (set_type(passages, kNarrowBody, below, sheet_.left())
+            && put_picture_in(sheet_.beside(), picture, kBesideScale))
+            return true;
+        sheet_.narrow(1);
+        return false;
     }
     // The type is as large as it can be with the step on one page: words on the left, their picture at the
     // right where both have room, else the picture on a page of its own.
     void put_step(std::size_t i) {
         const StepSheet s = sheet_of(lesson_, i, base_, presets_);
         const std::vector<Passage> passages = passages_of(s);
+        const std::optional<StepPicture> picture = pictures_of(s, presets_).open;
         sheet_.begin(std::to_string(i + 1) + ". " + s.step.title);
-        const bool pictured = !s.step.scene.view.empty() && !picture_answers(s);
         const float most = paper_.body, scale = scale_height(s);
-        const auto high = [&] { return height_of(passages) + scale; };
-        bool beside = pictured;
-        if (beside) {
-            sheet_.narrow(kWordsShare);
-            paper_.body = kNarrowBody;
-            while (paper_.body > kLeastBody && high() > sheet_.left()) paper_.body -= 0.5f;
-            beside = high() <= sheet_.left() && put_picture_in(sheet_.beside(), s);
-            if (!beside) sheet_.narrow(1);
-        }
-        if (!beside) {
-            paper_.body = most;
-            while (paper_.body > kLeastBody && high() > sheet_.left()) paper_.body -= 0.5f;
-        }
-        for (const Passage& p : passages) {
-            if (p.strong) sheet_.gap(0.4f);
-            put_words(p.text, p.indent);
-        }
+        const bool beside = picture && put_beside(passages, scale, *picture);
+        if (!beside) set_type(passages, most, scale, sheet_.left());
+        put_passages(passages);
         if (scale > 0)
             draw_scale(sheet_.canvas(), sheet_.take(scale), s, sheet_.faint(), sheet_.theme().secondary);
         paper_.body = most;
-        if (pictured && !beside) put_picture(s.plan, picture_request_of(s, true));
+        if (picture && !beside) put_picture(picture->plan, picture->request);
     }
+    // Answers without pictures follow one another; each other one has a page.
     void put_answers() {
-        std::vector<std::size_t> pictured;  // a picture has a page of its own: they stand after the words
-        bool any = false;
+        bool follows = false;
         for (std::size_t i = 0; i < lesson_.steps.size(); ++i) {
             const LessonStep& step = lesson_.steps[i];
             if (!step.question && !step.task) continue;
             const StepSheet s = sheet_of(lesson_, i, base_, presets_);
-            if (!any) sheet_.begin("Answers");
-            any = true;
-            const std::string answer = step.task ? solution_of(s) : without_marks(lettered_answer_of(s));
-            // An answer and its reason stay on one page.
-            const float rest = paper_.line() * 4 + put_words(s.why, 0, false);
-            sheet_.need(std::min(rest, sheet_.whole()));
-            sheet_.words("Step " + std::to_string(i + 1) + ": " + answer, sheet_.strong());
-            const std::string& working = s.solution.answer.working;
-            if (step.question && !working.empty() && s.why.find(working) == std::string::npos)
-                sheet_.words(working, sheet_.faint());
-            put_words(s.why);
-            const bool answers = !step.scene.view.empty() && (picture_answers(s) || picture_leaves_out(s));
-            if (answers || asked_picture_of(s, presets_)) {
-                sheet_.words("Its picture stands behind the answers.", sheet_.faint());
-                pictured.push_back(i);
+            const std::vector<StepPicture> pictures = pictures_of(s, presets_).answered;
+            if (pictures.empty()) {
+                if (!follows) sheet_.begin("Answers");
+                put_answer(i, s);
+            } else {
+                put_pictured_answer(i, s, pictures);
             }
-            sheet_.gap(0.4f);
+            follows = pictures.empty();
         }
-        for (const std::size_t i : pictured) {
-            const StepSheet s = sheet_of(lesson_, i, base_, presets_);
-            if (const auto asked = asked_picture_of(s, presets_))
-                put_picture(asked->plan, asked_request_of(s));
-            else
-                put_picture(s.plan, picture_request_of(s, false));
+    }
+    void put_answer(std::size_t i, const StepSheet& s) {
+        std::vector<Passage> passages = passages_of_answer(s);
+        passages.front().text.insert(2, "Step " + std::to_string(i + 1) + ": ");
+        sheet_.need(std::min(height_of(passages), sheet_.whole()));  // with its reason on one page
+        put_passages(passages);
+        sheet_.gap(0.4f);
+    }
+    // One picture stands next to the words where both have room, else on a page of its own. Two stand side
+    // by side below the words, or where those leave too little on the next page.
+    void put_pictured_answer(std::size_t i, const StepSheet& s, const std::vector<StepPicture>& pictures) {
+        constexpr float kMostWordsHigh = 0.3f, kLeastHigh = 240;
+        const std::vector<Passage> passages = passages_of_answer(s);
+        sheet_.begin("Answer " + std::to_string(i + 1) + ": " + s.step.title);
+        const float most = paper_.body, edge = paper_.margin * 0.4f;
+        const bool pair = pictures.size() > 1;
+        const bool beside = !pair && put_beside(passages, 0, pictures.front());
+        if (!beside)
+            set_type(passages, pair ? kNarrowBody : most, 0, sheet_.left() * (pair ? kMostWordsHigh : 1));
+        put_passages(passages);
+        paper_.body = most;
+        if (beside) return;
+        if (!pair) return put_picture(pictures.front().plan, pictures.front().request);
+        Rect room{edge, 0, kSlide.x - 2 * edge, sheet_.left()};
+        if (room.h < kLeastHigh || pictures.front().request.view == kDashboardName) {
+            sheet_.begin_bare();
+            put_number();
+            room = Rect{0, 0, kSlide.x, kSlide.y}.inset(edge);
+        } else {
+            room.y = sheet_.take(room.h).y;
         }
+        put_side_by_side(room, pictures);
     }
 };
 
@@ -502,22 +616,34 @@ constexpr std::string_view kStyle =
     "solid "
     "#dde1e7;border-radius:6px}code{font-family:'JetBrains "
     "Mono',monospace;font-size:.9em}.ask{border-left:4px "
-    "solid #5d6776;padding:.2rem 1rem;background:#f6f7f9}.small{color:#5d6776}@media "
-    "print{h1,h2{break-after:avoid}img,.ask{break-inside:avoid}.answers{break-before:page}}";
+    "solid #5d6776;padding:.2rem 1rem;background:#f6f7f9}.small{color:#5d6776}"
+    ".pair{display:flex;gap:.6rem;width:min(96vw,80rem);margin-left:50%;transform:translateX(-50%)}"
+    ".pair figure{flex:1;margin:0}.pair figcaption{font-weight:600}@media "
+    "print{h1,h2{break-after:avoid}img,.ask,.pair{break-inside:avoid}.answers{break-before:page}"
+    ".pair{width:100%;margin-left:0;transform:none}}";
 
-// `open`: the picture is next to the question and hides what would answer it.
-std::string picture_html(const StepSheet& s, const Presets& presets, const FontFiles& fonts, bool open) {
-    return "<img alt=\"" + html_attribute(s.step.title) + "\" src=\"data:image/png;base64,"
-           + base64(make_picture(presets, s.plan, picture_request_of(s, open), "png", fonts)) + "\">\n";
+std::string picture_html(const StepPicture& picture, const Presets& presets, const FontFiles& fonts) {
+    const std::string words = picture.plan.name + (picture.words.empty() ? "" : ": " + picture.words);
+    return "<img alt=\"" + html_attribute(words) + "\" src=\"data:image/png;base64,"
+           + base64(make_picture(presets, picture.plan, picture.request, "png", fonts)) + "\">\n";
 }
 
-// Among the answers: the picture of the plan that was asked about.
-std::string asked_html(const StepSheet& s, const Presets& presets, const FontFiles& fonts) {
-    const auto asked = asked_picture_of(s, presets);
-    if (!asked) return "";
-    return "<p>" + html_attribute(asked->words) + "</p>\n<img alt=\"" + html_attribute(s.step.title)
-           + "\" src=\"data:image/png;base64,"
-           + base64(make_picture(presets, asked->plan, asked_request_of(s), "png", fonts)) + "\">\n";
+// Returns the pictures of an answer: two stand side by side, wider than the words, their words over them.
+std::string answered_html(std::vector<StepPicture> pictures, const Presets& presets, const FontFiles& fonts) {
+    if (pictures.empty()) return "";
+    if (pictures.size() == 1) {
+        const std::string& words = pictures.front().words;
+        return (words.empty() ? "" : "<p>" + html_attribute(words) + ":</p>\n")
+               + picture_html(pictures.front(), presets, fonts);
+    }
+    const Vec2 size = kPairRoom * (1 / scale_of_pair(pictures, kPairRoom, presets, fonts));
+    std::string out = "<div class=\"pair\">";
+    for (StepPicture& p : pictures) {
+        p.request.size = {std::round(size.x), std::round(size.y)};
+        out += "<figure><figcaption>" + html_attribute(p.words) + "</figcaption>"
+               + picture_html(p, presets, fonts) + "</figure>";
+    }
+    return out + "</div>\n";
 }
 
 // Returns an empty scale to draw on, as a picture in the page.
@@ -590,23 +716,19 @@ std::string lesson_page(const Lesson& lesson, const Plan& base, const Presets& p
         const std::string n = std::to_string(i + 1);
         if (!s.step.part.empty()) out += "<h1>" + html_attribute(s.step.part) + "</h1>\n";
         out += "<h2>" + n + ". " + html_attribute(s.step.title) + "</h2>\n";
-        const bool pictured = !s.step.scene.view.empty(), with_answer = pictured && picture_answers(s);
-        if (pictured && !with_answer) out += picture_html(s, presets, fonts, true);
+        const StepPictures pictures = pictures_of(s, presets);
+        if (pictures.open) out += picture_html(*pictures.open, presets, fonts);
         out += words_html(s.asked) + words_html(s.runs);
         if (s.step.task) {
             out += task_html(s);
             answers += "<p><b>" + n + ".</b> <code>" + html_attribute(solution_of(s)) + "</code></p>\n"
-                       + words_html(s.why);
-            if (with_answer) answers += picture_html(s, presets, fonts, false);
+                       + words_html(s.why) + answered_html(pictures.answered, presets, fonts);
         }
         if (!s.step.question) continue;
         out += question_html(s, fonts);
         answers += "<p><b>" + n + ".</b> " + inline_html(lettered_answer_of(s)) + " <span class=\"small\">"
-                   + html_attribute(s.solution.answer.working) + "</span></p>\n" + words_html(s.why);
-        const std::string asked = asked_html(s, presets, fonts);
-        if (with_answer || (asked.empty() && picture_leaves_out(s)))
-            answers += picture_html(s, presets, fonts, false);
-        answers += asked;
+                   + html_attribute(s.solution.answer.working) + "</span></p>\n" + words_html(s.why)
+                   + answered_html(pictures.answered, presets, fonts);
     }
     if (!answers.empty()) out += "<div class=\"answers\"><h2>Answers</h2>\n" + answers + "</div>\n";
     return out + "</body>\n</html>\n";

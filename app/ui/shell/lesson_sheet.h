@@ -46,23 +46,26 @@ void draw_scale(Canvas& canvas, Rect room, const StepSheet& sheet, const TextSty
 [[nodiscard]] std::string solution_of(const StepSheet& sheet);
 // Requests a picture for print. `open`: it is next to the question and hides what would answer it.
 [[nodiscard]] PictureRequest picture_request_of(const StepSheet& sheet, bool open);
-// Holds the plan that a question is about, as its answer shows it.
-struct AskedPicture {
-    std::string words;  // "With tp 16:"
-    Plan plan;
-};
-// Returns nothing where the question is about the step's own plan.
-[[nodiscard]] std::optional<AskedPicture> asked_picture_of(const StepSheet& sheet, const Presets& presets);
-// Requests it. Where the page moves pieces, the step's own plan stands left of it, as they lay before.
-[[nodiscard]] PictureRequest asked_request_of(const StepSheet& sheet);
-// Returns true if the page moves pieces when the plan changes: paper shows them before and after.
-[[nodiscard]] bool moves_pieces(const StepSheet& sheet);
 // Returns true if the picture itself is the answer, as the layouts that Search finds are of a task: then it
 // stands only with the answers, and nowhere where there are none.
 [[nodiscard]] bool picture_answers(const StepSheet& sheet);
 // Returns true if the picture next to the question leaves out what is asked: all of it stands with the
 // answers.
 [[nodiscard]] bool picture_leaves_out(const StepSheet& sheet);
+struct StepPicture {
+    std::string words;  // "With tp 16"; empty: it needs none
+    Plan plan;
+    PictureRequest request;
+};
+// Holds the pictures of a step; slides and the page have the same.
+struct StepPictures {
+    std::optional<StepPicture> open;  // next to the words, where it does not answer the question
+    // With the answer: none, one, or the plan before and the one that was asked about, or that solves the
+    // task. These two stand side by side on one page, on one scale, the first as an outline in the second.
+    // Where the view itself has both, as the fold, they are one picture.
+    std::vector<StepPicture> answered;
+};
+[[nodiscard]] StepPictures pictures_of(const StepSheet& sheet, const Presets& presets);
 
 // A lesson on paper: its words with the answers of the plans that its steps open, pictures of the scenes, the
 // questions, and at the end their answers.
@@ -74,8 +77,8 @@ struct AskedPicture {
 [[nodiscard]] std::string lesson_page(const Lesson& lesson, const Plan& base, const Presets& presets,
                                       const FontFiles& fonts);
 // Returns the same as slides: words and question, their picture next to them where both have room, else on a
-// page of its own; at the end the answers. Throws an error of kind io where there is no EGL, or this build
-// writes no PDF.
+// page of its own; at the end the answers, each that has pictures on a slide with them. Throws an error of
+// kind io where there is no EGL, or this build writes no PDF.
 [[nodiscard]] std::string lesson_pdf(const Lesson& lesson, const Plan& base, const Presets& presets,
                                      const FontFiles& fonts);
 

@@ -384,7 +384,8 @@ void work_out(const PictureRequest& request, const Presets& presets, const Plan&
         ScaleViewState& scale = views.scale;
         scale.of.forget();
         const bool outlined = request.outlined && !request.compared.empty();
-        scale.put_beside(outlined ? &request.compared.front() : nullptr, outlined, revision);
+        const Plan* other = request.reaches ? &*request.reaches : nullptr;
+        scale.put_beside(outlined ? &request.compared.front() : other, outlined, revision);
         scale.of.update({revision, scale.page},
                         [&] { return scale_picture_of(plan, scale.beside, scale_request(scale.page)); });
     }
@@ -480,6 +481,10 @@ std::string draw_picture(const Presets& presets, const Plan& plan, const Picture
     Window window(presets, plan, {});
     window.evaluate();
     Screen screen = screen_of(request, window.evaluation);
+    if (request.reaches) {
+        extend_axes(window.evaluation, screen.axis_s, screen.axis_bytes);
+        extend_axes(assess(*request.reaches), screen.axis_s, screen.axis_bytes);
+    }
     // The window searches in the background; here the search is done before the first frame.
     if (shows(ViewId::search, request, screen) && window.evaluation.valid)
         search_to_the_end(plan, screen.views.search);

@@ -63,6 +63,7 @@ struct PictureRequest {
     std::optional<GroupKind> group{};           // the highlighted axis; none: all
     std::vector<Plan> compared{};          // of a picture of Compare: A, then C, D ...; the plan itself is B
     bool outlined = false;                 // the first of these stays as an outline, on the scales of both
+    std::optional<Plan> reaches{};         // scales reach as far as this plan's, which is not drawn
     HiddenAnswer hidden_answer{};          // of a question next to the picture; a screen has its own
     std::optional<LessonTask> task{};      // next to the picture: advice keeps to what it allows
     bool uncolored = false;                // the mesh without the colours of groups

@@ -446,11 +446,15 @@ class MatrixWords : public MatrixPainter {
         const TextStyle style = ui_.style(large ? 21.0f : 16.0f, Tone::text, Face::semibold);
         ui_.label(room.cut_top(large ? 30.0f : 22.0f), title, style);
         const TextStyle plain = ui_.style(13, Tone::secondary);
-        const std::string words = sentence();
-        if (c_.paragraph_height(room.w, words, plain, 18) <= room.h * 0.16f)
+        // A low room has the sentence up to its colon, or only the first one, before any word is cut.
+        const std::string all = sentence();
+        const std::size_t colon = all.find("rows: ") + 4, first = all.find(" GPUs. ") + 6;
+        for (const std::string& words : {all, all.substr(0, colon) + ".", all.substr(0, first)}) {
+            if (c_.paragraph_height(room.w, words, plain, 18) > room.h * 0.16f) continue;
             room.cut_top(c_.paragraph(room, words, plain, 18) + 8);
-        else
-            ui_.label(room.cut_top(20), words, plain);
+            return;
+        }
+        ui_.label(room.cut_top(20), all, plain);
     }
 
     void draw_below(Rect room, const MatrixPlaces& at) {

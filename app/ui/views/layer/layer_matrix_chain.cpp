@@ -43,7 +43,12 @@ class MatrixChain : public MatrixPainter {
         if (sliced_) {
             draw_bands(slice_);
             name_over(slice_, "by token", slice_.w + 60);
-            name_under(slice_, "each its slice", slice_.w + 60);
+            // Its words end before those under X.
+            const TextStyle small = ui_.style(11.5f, Tone::secondary);
+            const float room_for =
+                2 * (x_.center().x - slice_.center().x - 6) - c_.text_width("whole", small);
+            const bool fits = c_.text_width("each its slice", small) <= room_for;
+            name_under(slice_, fits ? "each its slice" : "slices", slice_.w + 60);
         }
         if (asked_) {
             const float from = last.right() + 12;

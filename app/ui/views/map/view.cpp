@@ -74,7 +74,8 @@ void switches(Ui& ui, Rect row, Rect& room, const Scene& scene, MapViewState& st
     const std::string whose = whose_figures(scene, state.page);
     if (whose.empty()) return;
     const TextStyle words = ui.style(13, Tone::secondary);
-    if (!write_whole(ui, row, whose, words) && room.h > 300) ui.label(room.cut_top(20), whose, words);
+    if (!write_whole(ui, row, whose, words) && room.h > 300)
+        room.cut_top(2 + ui.canvas().paragraph(room, whose, words, 18));
 }
 
 // Says which axis costs most here, and what of it.
@@ -126,6 +127,9 @@ void walk_rows(Scene& scene, MapViewState& state) {
 
 constexpr float kCompactHead = 22, kMostCompactRow = 80, kGroupHead = 24;
 constexpr float kNarrowCompact = 620, kCaption = 64;  // narrower rows have no bar, and their wire is words
+
+// In the narrowest rows words stand below the name, over all of the width, and no sentence is cut.
+constexpr float kStackedCompact = 330, kStackedName = 20;
 
 constexpr float least_compact_row(float width) {
     return width < kNarrowCompact ? 34.0f : 44.0f;
@@ -228,7 +232,12 @@ std::optional<PlanEdit> draw_map(Ui& ui, Rect head_row, Rect room, Scene& scene,
     room.cut_top(4);
     switch (state.page) {
     case MapPage::compact: draw_map_compact(ui, room, scene, state); break;
-    case MapPage::axes: draw_axes(ui, room, scene, state); break;
+    case MapPage::axes:  // its columns need some width
+        if (room.w < kStackedCompact)
+            draw_map_compact(ui, room, scene, state);
+        else
+            draw_axes(ui, room, scene, state);
+        break;
     case MapPage::wires: return draw_map_race(ui, room, scene, state, revision, space);
     case MapPage::names: draw_map_names(ui, room, scene, state); break;
     case MapPage::choose: draw_choose(ui, room, scene, state); break;
@@ -438,6 +447,12 @@ constexpr std::array kOfModel{MapRowId::tp, MapRowId::sp, MapRowId::etp, MapRowI
 // Returns the places of a row's parts: loaf, name, words, wire, bar, mark. One without room has no width. The
 // words of a narrow row have the width of the wire's drawing.
 std::array<Rect, 6> place_compact(Rect row) {
+    if (row.w < kStackedCompact) {
+        Rect name = row.cut_top(kStackedName);
+        const Rect mark = name.cut_right(14);
+        row.cut_left(20);
+        return {Rect{}, name, row, Rect{}, Rect{}, mark};
+    }
     if (row.w < kNarrowCompact - 16)
         return columns(row, {px(0), px(80), share(), px(row.w >= 400 ? 62 : 0), px(0), px(14)}, 8);
     return columns(row, {px(92), px(118), share(1.1f), px(150), share(0.9f), px(20)}, 10);
@@ -575,7 +590,7 @@ void draw_compact_row(Ui& ui, Rect row, Scene& scene, MapViewState& state, const
     auto [loaf, name, words, wire, bar, mark] = place_compact(row.inset(8, 3));
     if (loaf.w > 0) draw_map_loaf(ui, {loaf.x, loaf.y, 84, loaf.h}, scene, state, r);
     // A modifier has no wire of its own: in a narrow row its sentence has that room too.
-    const bool takes_wire = loaf.w <= 0 && r.modifier && on;
+    const bool takes_wire = loaf.w <= 0 && wire.x > 0 && r.modifier && on;
     if (takes_wire) words.w = wire.right() - words.x;
     const float from = loaf.w > 0 ? loaf.x : name.x;
     name_row(ui, r, {from, row.y, name.right() - from, row.h}, "click for why, cost and limits");
@@ -599,10 +614,14 @@ void draw_compact_row(Ui& ui, Rect row, Scene& scene, MapViewState& state, const
 void draw_compact_group(Ui& ui, Rect& room, float high, std::string_view name, std::span<const MapRowId> ids,
                         Scene& scene, MapViewState& state, double most) {
     Rect head = room.cut_top(group_head(room.w));
+    if (const std::size_t first = name.find_first_of(":,");  // "cuts the data: weights are copied"
+        ui.canvas().text_width(name, ui.title()) > head.w && first != std::string_view::npos)
+        name = name.substr(0, first);
     const float w = ui.canvas().text_width(name, ui.title());
     ui.label(head, name, ui.title());
-    ui.canvas().line({head.x + w + 10, head.center().y}, {head.right(), head.center().y},
-                     ui.theme().secondary);
+    if (head.w > w + 20)
+        ui.canvas().line({head.x + w + 10, head.center().y}, {head.right(), head.center().y},
+                         ui.theme().secondary);
     bool first = true;
     for (const MapRowId id : ids) {
         const MapRow* const r = find_row(state, id);
@@ -620,10 +639,12 @@ void draw_compact_group(Ui& ui, Rect& room, float high, std::string_view name, s
 
 void draw_map_compact(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
     const std::vector<MapRow>& rows = state.figures->rows;
-    const float least = least_compact_row(room.w);
+    const bool stacked = room.w - 16 < kStackedCompact;
+    float least = least_compact_row(room.w);
     float whole = least;  // a row's height at which no sentence is cut; a card changes none
     for (const MapRow& r : rows)
         whole = std::max(whole, compact_text(ui, place_compact(room.inset(8, 0))[2].w, r).height() + 10);
+    if (stacked) least = whole = whole + kStackedName;
     if (state.opened && room.w >= 900) {  // the card of the row that was clicked
         Rect card = room.cut_right(std::floor(room.w * 0.36f));
         room.cut_right(20);
@@ -634,7 +655,7 @@ void draw_map_compact(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
     const std::array<Rect, 6> at = place_compact(room.cut_top(kCompactHead).inset(8, 0));
     const bool narrow = at[0].w <= 0;
     for (std::size_t i = 0; i < kCompactHeads.size(); ++i)
-        if (at[i].w > 0)
+        if (at[i].w > 0 && !(stacked && i == 2))
             ui.section({at[i].x, at[i].y, at[i].w, 16}, narrow && i == 3 ? "SENDS" : kCompactHeads[i]);
     double most = 0;
     for (const MapRow& r : rows)

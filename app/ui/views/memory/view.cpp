@@ -328,7 +328,7 @@ std::optional<PlanEdit> draw_one_stage(Ui& ui, Rect room, Scene& scene, MemoryVi
         Canvas& c = ui.canvas();
         std::string words = words_of(rooms);
         words[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(words[0])));
-        c.text_in(room.cut_top(kRow), words + ".", ui.title());
+        room.cut_top(std::max(kRow, c.paragraph(room, words + ".", ui.title(), 18)));
         for (std::size_t i = 0; i < rooms.size() && room.h >= pitch; ++i) {
             const BatchRoom& r = rooms[i];
             Rect row = room.cut_top(pitch);
@@ -345,7 +345,9 @@ std::optional<PlanEdit> draw_one_stage(Ui& ui, Rect room, Scene& scene, MemoryVi
             TextStyle figure = ui.style(12, Tone::text, Face::semibold);
             if (r.fit != MemoryFit::yes) figure.color = color_of(ui.theme(), r.fit);
             const std::string fit(name_of(r.fit));
-            c.text_in(line, memory_text(r.fullest.total()) + (fit.empty() ? "" : ", " + fit), figure);
+            const std::string total = memory_text(r.fullest.total());
+            if (fit.empty() || !write_whole(ui, line, total + ", " + fit, figure))
+                c.text_in(line, total, figure);
             const Canvas::Clip clip = c.clip({row.x, row.y - 4, row.w, row.h + 4});
             draw_memory_bar(ink_of(ui), row, r.fullest, m.hbm, scale);
             if (hit.focused) ui.focus_ring({row.x, row.y - kLine, row.w, pitch - 6}, 2);

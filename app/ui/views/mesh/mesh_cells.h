@@ -37,7 +37,7 @@ enum class Cards : std::uint8_t { all, highlighted, ranks };
 void draw_cards(Ui& ui, const MeshPlace& m, const Scene& scene, const CellGrid& colored, Cards which);
 
 // Writes under the cells what a row and a box are, and what the strip in a card is.
-void write_cell_words(Ui& ui, Rect row, const Scene& scene, const CellGrid& grid, const std::string& words);
+void write_cell_words(Ui& ui, Rect row, const Scene& scene, const CellGrid& grid, const std::string& all);
 
 // As many rows as the entries need, one row of shorter ones, or a line each without figures in it but the
 // share.
@@ -52,11 +52,14 @@ void draw_legend(Ui& ui, Rect room, const Scene& scene, Legend form);
 void draw_legend_entry(Ui& ui, Rect room, const Scene& scene, const MeshAxis& axis, double most_s);
 
 // Draws the switches in `row`: of what is drawn, and of the axis.
-void axis_switch(Ui& ui, Rect row, Scene& scene, MeshViewState& state);
+// `axes` is a row of their own; empty: they stand behind the meshes.
+void axis_switch(Ui& ui, Rect row, Rect axes, Scene& scene, MeshViewState& state);
 // Returns true if the switch offers the axis, in its own mesh.
 [[nodiscard]] bool can_choose(const Scene& scene, GroupKind kind);
 // Returns the width of axis_switch.
 [[nodiscard]] float switch_width(Ui& ui, const Scene& scene);
+// Returns the same without combinations of axes.
+[[nodiscard]] float least_switch_width(Ui& ui, const Scene& scene);
 // Chooses the next or the previous axis where the brackets are pressed. The cells then show groups.
 void next_axis(Scene& scene, MeshViewState& state);
 

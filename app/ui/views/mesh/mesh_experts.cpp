@@ -706,6 +706,11 @@ float axis_width(Ui& ui, std::string_view label) {
 
 constexpr std::string_view kAll = "all";
 
+// Returns true for a combination of axes: where there is no room for it, the brackets still reach it.
+bool can_go(const Selection& selection, GroupKind kind) {
+    return kind != selection.group && kind > GroupKind::pp && !is_expert(kind);
+}
+
 }  // namespace
 
 float switch_width(Ui& ui, const Scene& scene) {
@@ -714,15 +719,23 @@ float switch_width(Ui& ui, const Scene& scene) {
     return width;
 }
 
+float least_switch_width(Ui& ui, const Scene& scene) {
+    float width = meshes_width(scene, false) + axis_width(ui, kAll);
+    for (const GroupKind k : kinds_to_offer(scene))
+        if (!can_go(scene.selection, k)) width += axis_width(ui, axis_label(k));
+    return width;
+}
+
 bool can_choose(const Scene& scene, GroupKind kind) {
     const std::vector<GroupKind> kinds = kinds_to_offer(scene, is_expert(kind));
     return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
 }
 
-void axis_switch(Ui& ui, Rect row, Scene& scene, MeshViewState& state) {
+void axis_switch(Ui& ui, Rect row, Rect axes, Scene& scene, MeshViewState& state) {
     Selection& sel = scene.selection;
     if (!scene.evaluation.mesh.has_experts) sel.show_mesh(false);
     std::string mesh(mesh_switch(ui, row, scene, state));
+    if (!axes.empty()) row = axes;
     mesh =
         mesh == "places" || mesh.empty() ? "" : mesh + ", ";  // in a picture, which has words in their place
     std::vector<GroupKind> kinds = kinds_to_offer(scene);
@@ -735,9 +748,9 @@ void axis_switch(Ui& ui, Rect row, Scene& scene, MeshViewState& state) {
     const auto width_of = [&](GroupKind k) { return axis_width(ui, axis_label(k)); };
     float width = axis_width(ui, kAll);
     for (const GroupKind k : kinds) width += width_of(k);
-    // If there is no room, combinations go first; the brackets still reach them.
+    // If there is no room, combinations go first.
     for (std::size_t i = kinds.size(); i-- > 1 && width > row.w;)
-        if (kinds[i] != sel.group && kinds[i] > GroupKind::pp && !is_expert(kinds[i])) {
+        if (can_go(sel, kinds[i])) {
             width -= width_of(kinds[i]);
             kinds.erase(kinds.begin() + static_cast<std::ptrdiff_t>(i));
         }

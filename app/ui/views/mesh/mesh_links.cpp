@@ -457,10 +457,12 @@ void draw_cards(Ui& ui, const MeshPlace& m, const Scene& scene, const CellGrid& 
     });
 }
 
-void write_cell_words(Ui& ui, Rect row, const Scene& scene, const CellGrid& grid, const std::string& words) {
+void write_cell_words(Ui& ui, Rect row, const Scene& scene, const CellGrid& grid, const std::string& all) {
     constexpr float kStrip = 36, kBetween = 24;
     Canvas& c = ui.canvas();
     const TextStyle style = ui.small();
+    const std::string_view words = whole_parts(ui, all, row.w, style);
+    if (words.size() < all.size() && ui.hovers(row)) ui.tooltip(all);
     const bool strips = holds_strips(scene, grid) && scene.evaluation.memory.hbm > 0;
     const std::string held = "memory used, of " + memory_text(scene.evaluation.memory.hbm);
     const float said = words.empty() ? 0 : c.text_width(words, style) + kBetween;

@@ -254,17 +254,23 @@ std::string order_words(Ui& ui, const RibbonSide& side, const MeshAxes& axes) {
     return out;
 }
 
-// Draws one fold of the ranks: how, where the pieces lie then, and what the wires cost.
-void draw_side(Ui& ui, Rect room, const Scene& scene, const RibbonSide& side, double most_wire_s,
+// Draws one fold of the ranks: how, where the pieces lie then, and what the wires cost. `alone`: no other one
+// stands beside it.
+void draw_side(Ui& ui, Rect room, const Scene& scene, const RibbonSide& side, bool alone, double most_wire_s,
                double most_step_s) {
     const MeshAxes axes = axes_of(ui.theme(), side.plan, side.evaluation, side.experts);
     ui.canvas().box(room, ui.theme().panel, ui.theme().hairline, 1, 8);
-    room = room.inset(14, 10);
-    Rect head = room.cut_top(20);
-    write_left(ui, head, side.title, ui.style(14, Tone::text, Face::semibold), 10);
-    ui.label(head, order_words(ui, side, axes), ui.small());
+    // On a small projector the pieces need the height of a title that the axes, in their order, say as well.
+    constexpr float kLowFold = 320;
+    const bool low = alone && axes.count > 0 && room.h < kLowFold;
+    room = room.inset(14, low ? 6 : 10);
+    if (!low) {
+        Rect head = room.cut_top(20);
+        write_left(ui, head, side.title, ui.style(14, Tone::text, Face::semibold), 10);
+        ui.label(head, order_words(ui, side, axes), ui.small());
+        room.cut_top(6);
+    }
     if (axes.count == 0) return;
-    room.cut_top(6);
     const auto quiet = [&](const MeshAxis& a) {
         return !scene.selection.all_axes && a.kind != scene.selection.group;
     };
@@ -277,7 +283,8 @@ void draw_side(Ui& ui, Rect room, const Scene& scene, const RibbonSide& side, do
     }
     // The pieces are what moves: in a low room the boxes of the folds go before they get small, and then the
     // wires of the axes that are not chosen.
-    constexpr float kPieces = 132, kLeastPieces = 90;
+    // A quarter of a weight is then 24 pixels of a projector of 1280 x 720.
+    constexpr float kPieces = 132, kLeastPieces = 90, kGoodPieces = 140;
     const float names = kFoldHead + static_cast<float>(lines - 1) * kFoldLine;
     float wires = static_cast<float>(axes.count) * kWireRow + 46;
     const bool boxes = room.h >= names + kFoldBox + wires + kPieces;
@@ -289,7 +296,7 @@ void draw_side(Ui& ui, Rect room, const Scene& scene, const RibbonSide& side, do
         folds.cut_left(gap);
     }
     room.cut_top(8);
-    const bool all_wires = room.h - wires >= kLeastPieces || std::ranges::all_of(axes.span(), quiet);
+    const bool all_wires = room.h - wires >= kGoodPieces || std::ranges::all_of(axes.span(), quiet);
     if (!all_wires) wires -= kWireRow * static_cast<float>(std::ranges::count_if(axes.span(), quiet));
     Rect below = room.cut_bottom(wires);
     if (room.h >= kLeastPieces) draw_pieces(ui, room, scene, side, axes);
@@ -353,7 +360,7 @@ void draw_ribbon(Ui& ui, Rect room, const Scene& scene, const KeptPlan* before) 
     const auto n = static_cast<float>(sides.size());
     const float w = std::floor((room.w - kGap * (n - 1)) / n);
     for (const RibbonSide& s : sides) {
-        draw_side(ui, room.cut_left(w), scene, s, wire_s, step_s);
+        draw_side(ui, room.cut_left(w), scene, s, sides.size() == 1, wire_s, step_s);
         room.cut_left(kGap);
     }
 }

@@ -62,11 +62,27 @@ void caption(Ui& ui, Rect& room, float kept, const Scene& scene, const MeshViewS
     const MeshCaption text = caption_of(scene, state);
     const TextStyle bold = ui.title(), plain = ui.style(13, Tone::secondary);
     const float w = c.text_width(text.bold, bold), more = c.text_width(text.plain, plain);
-    if (w + kGap + more <= line.w || room.h < 180) {
+    // Whole parts of a sentence are left out, no word is cut.
+    const auto shortened = [&](std::string_view words, float width, int lines) {
+        while (c.paragraph_height(width, words, plain, kLine) > static_cast<float>(lines) * kLine + 1)
+            if (const std::size_t comma = words.rfind(", "); comma != std::string_view::npos)
+                words = words.substr(0, comma);
+            else
+                break;
+        return words;
+    };
+    const bool low = room.h < 180;
+    if (low && w > line.w && room.h > 70) {  // the first sentence alone, on as many lines as it needs
+        const Rect all = room.cut_top(c.paragraph(line, text.bold, bold, kLine) + 2);
+        if (ui.hovers(all)) ui.tooltip(text.bold + "\n" + text.plain);
+        return;
+    }
+    if (w + kGap + more <= line.w || low) {
         room.cut_top(20);
         write_left(ui, line, text.bold, bold, kGap);
-        if (line.w > 40 && c.text_in(line, text.plain, plain) && ui.hovers(line))
-            ui.tooltip(text.bold + "\n" + text.plain);
+        const std::string_view rest = shortened(text.plain, line.w, 1);
+        if (c.text_width(rest, plain) <= line.w) c.text_in(line, rest, plain);
+        if (rest.size() < text.plain.size() && ui.hovers(line)) ui.tooltip(text.bold + "\n" + text.plain);
         return;
     }
     line.h = std::max(20.0f, c.paragraph_height(line.w, text.bold, bold, kLine));
@@ -75,12 +91,9 @@ void caption(Ui& ui, Rect& room, float kept, const Scene& scene, const MeshViewS
         c.paragraph(line, text.bold, bold, kLine);
     else
         c.text_in(line, text.bold, bold);
-    const float h = c.paragraph_height(room.w, text.plain, plain, kLine);
-    const Rect below = room.cut_top(h <= 2 * kLine + 1 && room.h > 200 ? h : kLine);
-    if (h <= below.h + 1)
-        c.paragraph(below, text.plain, plain, kLine);
-    else if (c.text_in(below, text.plain, plain) && ui.hovers(below))
-        ui.tooltip(text.bold + "\n" + text.plain);
+    const std::string_view rest = shortened(text.plain, room.w, room.h > 200 ? 2 : 1);
+    const Rect below = room.cut_top(c.paragraph(room, rest, plain, kLine));
+    if (rest.size() < text.plain.size() && ui.hovers(below)) ui.tooltip(text.bold + "\n" + text.plain);
 }
 
 void walk_ranks(Ui& ui, const MeshLayout& layout, Scene& scene) {
@@ -352,8 +365,14 @@ std::optional<PlanEdit> draw_mesh_words(Ui& ui, Rect head_row, Rect room, Scene&
         head_row = room.cut_top(24);  // a row of its own where the head has no place
         room.cut_top(4);
     }
+    Rect axes;  // a row of their own where the meshes leave them too little
+    if (!run && least_switch_width(ui, scene) + kMenuButton > head_row.w && room.h > 160
+        && !ui.state().for_picture) {
+        axes = room.cut_top(24);
+        room.cut_top(4);
+    }
     if (!state.plain) mesh_menu_button(ui, head_row, state);
-    if (!run) axis_switch(ui, head_row, scene, state);
+    if (!run) axis_switch(ui, head_row, axes, scene, state);
     next_axis(scene, state);
     update_second_order(scene, state, revision);
     if (shows_figure(scene, state)) update_figure(scene, state, revision);

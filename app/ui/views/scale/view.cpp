@@ -415,12 +415,31 @@ Rect NamePlaces::beside(const std::vector<Vec2>& curve, Vec2 size) {
                     const bool falls = curve[i].y > curve[i - 1].y;
                     const Rect box{above == falls ? at.x + gap_ / 2 : at.x - size.x - gap_ / 2,
                                    above ? at.y - lift - size.y : at.y + lift, size.x, size.y};
-                    if (!is_free(box)) continue;
-                    boxes_.push_back(box);
-                    return box;
+                    if (take(box)) return box;
                 }
             }
     return {};
+}
+
+Rect NamePlaces::around(Vec2 point, float clear, Vec2 size) {
+    constexpr int kRings = 6;
+    constexpr std::array<Vec2, 8> kSides{Vec2{0, -1}, {0, 1},  {-1, -1}, {1, -1},
+                                         Vec2{1, 1},  {-1, 1}, {1, 0},   {-1, 0}};
+    for (int ring = 0; ring < kRings; ++ring)
+        for (const Vec2 side : kSides) {
+            const float off = clear + gap_ + size.y * 0.6f * static_cast<float>(ring);
+            Rect box{point.x + side.x * (size.x / 2 + off) - size.x / 2,
+                     point.y + side.y * (size.y / 2 + off) - size.y / 2, size.x, size.y};
+            if (side.x == 0) box.x = held_between(box.x, area_.x, area_.right() - box.w);
+            if (take(box)) return box;
+        }
+    return {};
+}
+
+bool NamePlaces::take(Rect box) {
+    if (!is_free(box)) return false;
+    boxes_.push_back(box);
+    return true;
 }
 
 }  // namespace pentamesh::ui

@@ -128,6 +128,10 @@ class NamePlaces {
     // Returns the best box of that size next to the curve, and keeps it free from then on; an empty one where
     // all would lie on something.
     [[nodiscard]] Rect beside(const std::vector<Vec2>& curve, Vec2 size);
+    // Returns the same for a box around a point, so far from it at least: over it, else under it, else aside.
+    [[nodiscard]] Rect around(Vec2 point, float clear, Vec2 size);
+    // Keeps a box free from then on; returns false where it lies on something.
+    [[nodiscard]] bool take(Rect box);
 
   private:
     struct Line {
