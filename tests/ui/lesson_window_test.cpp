@@ -98,11 +98,11 @@ TEST_CASE("the first task is done by a control that it marks") {
     const auto marked = d.shell.ui_state().rect_of("mod.offload");
     REQUIRE(marked);
     CHECK(marked->bottom() <= 720.0f - 30);
-    REQUIRE_FALSE(d.shell.scene().evaluation.memory.fits());
+    REQUIRE_FALSE(d.shell.evaluation().memory.fits());
     REQUIRE(d.click("mod.offload"));
     REQUIRE(d.click("offload.optimizer", 1));
     CHECK(d.plan().training.offload.optimizer == 1);
-    CHECK(d.shell.scene().evaluation.memory.fits());
+    CHECK(d.shell.evaluation().memory.fits());
 }
 
 TEST_CASE("a lesson fits small windows and large type") {

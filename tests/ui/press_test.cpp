@@ -92,7 +92,8 @@ TEST_CASE("the batch is stepped and typed in its popover") {
     CHECK(d.plan().training.sequence_length == 2048);
 }
 
-TEST_CASE("every row of the popovers of precision, optimizer, attention, overlap and offload changes its own field") {
+TEST_CASE("every row of the popovers of precision, optimizer, attention, overlap and offload changes its own "
+          "field") {
     Driver d("mixtral-8x7b-ep", kTall);
     const auto change = [&](const char* popover, const char* name, std::uint64_t to) {
         CAPTURE(std::string(name));

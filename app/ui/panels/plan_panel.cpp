@@ -735,7 +735,9 @@ std::string overlap_text(const Overlap& o) {
 std::string offload_text(const Offload& o) {
     std::string s;
     const auto add = [&](const std::string& part) { s += (s.empty() ? "" : ", ") + part; };
-    const auto share = [](double v) { return v < 1 ? percent_text(v, Zeros::dropped) + " of " : std::string(); };
+    const auto share = [](double v) {
+        return v < 1 ? percent_text(v, Zeros::dropped) + " of " : std::string();
+    };
     if (o.optimizer > 0) add(share(o.optimizer) + "optimizer");
     if (o.parameters > 0) add(share(o.parameters) + "weights");
     if (o.activations_layers > 0) add(plural(o.activations_layers, "layer", "layers"));
