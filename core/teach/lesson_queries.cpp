@@ -5,6 +5,7 @@
 #include "core/base/text.h"
 #include "core/comm/collective_time.h"
 #include "core/decide/scale.h"
+#include "core/decide/search.h"
 #include "core/memory/memory.h"
 #include "core/mesh/places.h"
 #include "core/pipeline/sequence.h"
@@ -573,6 +574,34 @@ Answer problem(const QueryInput& in) {
                                  : query::words(in.e.problems[0].said(), "");
 }
 
+// Of layouts that leave as much of the memory free as a search asks for by itself.
+Answer best_step_time(const QueryInput& in) {
+    SpaceRequest request;
+    request.hold = {"micro_batch", "recompute"};
+    std::optional<SpaceError> wrong;
+    const SearchSpace space = search_space(in.plan, request, wrong);
+    if (wrong) return none(wrong->message);
+    SearchOptions options;
+    options.top = 1;
+    const SearchReport found = search(in.plan, space, options);
+    if (found.results.empty())
+        return none(found.nothing_fits.empty() ? "no layout fits" : found.nothing_fits);
+    const SearchResult& best = found.results.front();
+    const Layout& l = best.plan.layout;
+    std::string by;
+    for (const Axis a : l.order)
+        if (const std::int64_t f = factor_in_force(best.plan, a); f > 1)
+            by += sentence(by.empty() ? "" : ", ", name_of(a), " ", f);
+    if (l.pp > 1) by += sentence(", ", name_of(l.schedule));
+    if (l.pp > 1 && l.virtual_stages > 1) by += sentence(" with ", l.virtual_stages, " chunks");
+    if (l.zero > 0) by += sentence(by.empty() ? "" : ", ", "ZeRO-", std::int64_t{l.zero});
+    Answer a = measure(best.step_s, "s",
+                       sentence("the fastest of ", found.counts.layouts,
+                                " layouts, micro-batch and recomputation as they are"));
+    a.text = time_text(best.step_s) + (by.empty() ? "" : " (" + by + ")");
+    return a;
+}
+
 // Say which places have a figure of messages, of memory and of time.
 constexpr std::string_view kCalls = "mesh map comm layer", kBytes = "mesh map comm timeline layer scale",
                            kHeld = "views figures", kTime = "views figures",
@@ -608,6 +637,8 @@ constexpr Query kStepQueries[] = {
     {"bubble share", "of the whole step, %", bubble_share, kTime},
     {"bubble time", "the same in seconds", bubble_time, kTime},
     {"step time", "seconds", step_time, kTime},
+    {"best step time", "of the fastest layout that a search finds, micro-batch and recomputation as they are",
+     best_step_time, kTime},
     {"mfu", "model FLOPs utilisation, %", mfu, kTime},
     {"lost", "100 % less the mfu", lost, kTime},
     {"tokens per second", "of the whole cluster", tokens_per_second, kTime},

@@ -7,6 +7,7 @@
 #include "tests/core/shipped.h"
 #include "tests/near.h"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -208,6 +209,27 @@ TEST_CASE("words of the map can be asked for and asked back") {
     CHECK(m.text("axis whose cuts has depth") == "pp");
     CHECK(m.text("axis whose cuts has experts") == "ep");
     CHECK(m.ask("axis whose cuts has cheese").kind == Answer::Kind::none);
+}
+
+TEST_CASE("no layout with room is faster than the best step time") {
+    const Open m("mesh-8");
+    const double best = m.number("best step time");
+    double least = 1e9;
+    for (const std::int64_t tp : {1, 2, 4, 8})
+        for (const std::int64_t pp : {1, 2, 4, 8})
+            for (const int zero : {0, 1, 2, 3}) {
+                if (tp * pp > 8) continue;
+                Plan p = m.plan;
+                p.layout.tp = tp, p.layout.pp = pp, p.layout.zero = zero;
+                p.layout.dp_shard = 8 / (tp * pp), p.layout.dp_replicate = 1;
+                const Evaluation e = evaluate(p);
+                if (!e.valid || !e.step || e.memory.stage.empty()) continue;
+                const double held = e.memory.stage[e.memory.peak_stage].total();
+                if (held <= (1 - kHeadroom) * e.memory.hbm) least = std::min(least, e.step->time_s);
+            }
+    CHECK(best <= least * (1 + 1e-12));
+    CHECK(best > least / 2);
+    CHECK(m.text("best step time").starts_with(time_text(best)));
 }
 
 TEST_CASE("every query has a pattern of its own, and answers or says why not on every preset") {
