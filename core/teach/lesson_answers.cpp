@@ -505,10 +505,12 @@ void QuestionReader::line(std::string_view line, int number) {
         mistake(kv->value, number);
     } else if (kv->key == "show") {
         show(kv->value, number);
+    } else if (kv->key == "picture") {
+        picture(kv->value, number);
     } else {
         faults_.unknown(number, "field of a question", kv->key,
                         {"choose", "number", "guess", "given", "ranks", "tier", "query", "prompt", "option",
-                         "mistake", "tolerance", "why", "instead", "show"});
+                         "mistake", "tolerance", "why", "instead", "show", "picture"});
     }
 }
 
@@ -606,6 +608,16 @@ void QuestionReader::show(std::string_view value, int number) {
         if (checked_) faults_.check_field(number, "show", set);
         q_.shown.push_back(set);
     }
+}
+
+// Reads "VIEW" or "VIEW, PAGE".
+void QuestionReader::picture(std::string_view value, int number) {
+    const std::size_t comma = std::min(value.find(','), value.size());
+    q_.view = trimmed(value.substr(0, comma));
+    q_.page = comma < value.size() ? trimmed(value.substr(comma + 1)) : std::string_view();
+    if (!checked_) return;
+    faults_.check_view(number, q_.view);
+    if (!q_.page.empty()) faults_.check_page(number, q_.view, q_.page);
 }
 
 // Reads "GIVEN => why that is wrong".

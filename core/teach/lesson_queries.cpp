@@ -488,6 +488,11 @@ Answer step_time(const QueryInput& in) {
     a.text = time_text(s.time_s);
     return a;
 }
+// Words are no number: of options the least is then one that fits.
+Answer step_time_that_fits(const QueryInput& in) {
+    if (in.e.memory.fits()) return step_time(in);
+    return words("does not fit, " + memory_fullest(in).text, memory_fullest(in).working);
+}
 Answer mfu(const QueryInput& in) {
     if (!in.e.step) return none("no step time");
     return percent(in.e.step->mfu,
@@ -637,6 +642,8 @@ constexpr Query kStepQueries[] = {
     {"bubble share", "of the whole step, %", bubble_share, kTime},
     {"bubble time", "the same in seconds", bubble_time, kTime},
     {"step time", "seconds", step_time, kTime},
+    {"step time that fits", "the same; of a plan that does not fit, that and what it holds",
+     step_time_that_fits, kTime},
     {"best step time", "of the fastest layout that a search finds, micro-batch and recomputation as they are",
      best_step_time, kTime},
     {"mfu", "model FLOPs utilisation, %", mfu, kTime},

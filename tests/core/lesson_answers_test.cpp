@@ -211,6 +211,21 @@ TEST_CASE("words of the map can be asked for and asked back") {
     CHECK(m.ask("axis whose cuts has cheese").kind == Answer::Kind::none);
 }
 
+TEST_CASE("of options the shortest step that fits is right, and what does not fit says what it holds") {
+    const Open m("llama-3-8b-fsdp");
+    const Answer fits = m.ask("step time that fits");
+    CHECK(fits.number == m.e.step->time_s);
+    const Answer not_fit = m.ask("with training.sequence_length=65536: step time that fits");
+    CHECK(not_fit.kind == Answer::Kind::text);
+    CHECK(not_fit.text.starts_with("does not fit, "));
+    LessonQuestion q;
+    q.rule = LessonQuestion::Rule::lowest;
+    q.options = {{"long", "with training.sequence_length=65536: step time that fits"},
+                 {"as it is", "step time that fits"},
+                 {"again", "with training.recompute=full: step time that fits"}};
+    CHECK(solve(q, m.plan, m.e, presets()).option == 1);
+}
+
 TEST_CASE("no layout with room is faster than the best step time") {
     const Open m("mesh-8");
     const double best = m.number("best step time");

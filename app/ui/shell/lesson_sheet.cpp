@@ -213,6 +213,8 @@ bool moves_pieces(const StepSheet& s) {
 PictureRequest asked_request_of(const StepSheet& s) {
     PictureRequest request = picture_request_of(s, false);
     request.rank = -1;  // the step's own plan has it
+    if (const LessonQuestion& q = *s.step.question; !q.view.empty())
+        request.view = q.view, request.page = q.page;
     // The plan before stands left of moved pieces; else it stays as an outline.
     request.compared = {s.plan};
     request.outlined = !moves_pieces(s);
