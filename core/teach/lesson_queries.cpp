@@ -579,7 +579,7 @@ Answer problem(const QueryInput& in) {
                                  : query::words(in.e.problems[0].said(), "");
 }
 
-// Of layouts that leave as much of the memory free as a search asks for by itself.
+// A search counts layouts with its usual headroom only.
 Answer best_step_time(const QueryInput& in) {
     SpaceRequest request;
     request.hold = {"micro_batch", "recompute"};

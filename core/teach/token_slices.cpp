@@ -132,7 +132,7 @@ const KeysWay* TokenSlices::own_way() const {
 namespace {
 
 // Returns the type of layer that is shown: one that attends, to all keys where any does; -1: none attends.
-// A type that no layer has makes no calls: a model of experts alone names a dense one first.
+// A type that no layer has makes no calls: a model without dense layers names one first.
 int shown_type(const Model& model, const LayerTypes& types) {
     const LayerCounts counts = count_layers(model, types, 0, model.layers);
     int found = -1;
