@@ -417,6 +417,17 @@ std::string sets_text(const std::vector<std::string>& sets) {
     return out;
 }
 
+namespace {
+
+// Returns the label of a plan that is asked about: of an order that ends with tp only that, else its sets.
+std::string label_of_sets(const std::vector<std::string>& sets) {
+    const std::string text = sets_text(sets);
+    const bool moves_tp = sets.size() == 1 && text.starts_with("order ") && text.ends_with(",tp");
+    return moves_tp ? "tp last" : text;
+}
+
+}  // namespace
+
 AskedPlans asked_plans(const LessonQuestion& question, const Solution& solution) {
     AskedPlans out;
     if (!question.shows) return out;
@@ -425,10 +436,10 @@ AskedPlans asked_plans(const LessonQuestion& question, const Solution& solution)
         return static_cast<int>(out.plans.size()) - 1;
     };
     if (!question.shown.empty()) {
-        out.first = add(sets_text(question.shown), question.shown);
+        out.first = add(label_of_sets(question.shown), question.shown);
     } else if (!question.compares_options() && question.kind != QuestionKind::curve) {
         const AskedQuery asked = split_query(question.query);
-        if (!asked.sets.empty()) out.first = add(sets_text(asked.sets), asked.sets);
+        if (!asked.sets.empty()) out.first = add(label_of_sets(asked.sets), asked.sets);
     } else {
         for (std::size_t i = 0; i < question.options.size(); ++i) {
             const AskedQuery asked = split_query(question.options[i].value);

@@ -390,16 +390,25 @@ Answer model_state(const QueryInput& in) {
     return a;
 }
 
+// Plain copies send over all of data parallelism, ranks with cp over more: an axis that has no call of its
+// own answers for the group that its calls are listed under.
+GroupKind sends_over(const QueryInput& in) {
+    const GroupKind k = in.arg.group;
+    const bool part = k == GroupKind::dp_shard || k == GroupKind::dp_replicate;
+    return part && in.e.groups[k].degree > 1 ? group_listed_under(in.e, k) : k;
+}
 const AxisTraffic& traffic(const QueryInput& in) {
-    return in.e.comm.by_axis[in.arg.group];
+    return in.e.comm.by_axis[sends_over(in)];
 }
 std::string operations_of(const QueryInput& in) {
     std::string text;
+    const GroupKind group = sends_over(in);
     for (const Operation& o : in.e.comm.operations)
-        if (o.group == in.arg.group && !o.on_other_stage)
+        if (o.group == group && !o.on_other_stage)
             text += sentence(text.empty() ? "" : "; ", words_of(o.collective), " of ",
                              bytes_text(o.message_bytes), ", ", whole_text(o.count_per_step), " a step");
-    return text.empty() ? sentence(name_of(in.arg.group), " says nothing of its own") : text;
+    if (text.empty()) return sentence(name_of(in.arg.group), " says nothing of its own");
+    return group == in.arg.group ? text : sentence("over ", name_of(group), ": ", text);
 }
 Answer calls_per_layer(const QueryInput& in) {
     LayerCalls calls;

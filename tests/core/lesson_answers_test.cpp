@@ -211,6 +211,15 @@ TEST_CASE("words of the map can be asked for and asked back") {
     CHECK(m.ask("axis whose cuts has cheese").kind == Answer::Kind::none);
 }
 
+TEST_CASE("the bytes of an axis without calls of its own are those of the group that sends for it") {
+    const Open m("llama-3-8b-fsdp");
+    // Plain copies send their gradients over all of data parallelism: 2 (N - 1) / N of 4 bytes each.
+    const double copies = 2 * 63.0 / 64 * 4 * static_cast<double>(m.e.parameters.total) / 1e9;
+    CHECK(m.number("with layout.zero=0: bytes dp per step") == near(copies, 1e-3));
+    CHECK(m.number("with layout.zero=0: bytes dp_shard per step") == near(copies, 1e-3));
+    CHECK(m.number("with layout.zero=0: bytes dp_replicate per step") == 0);  // there is one
+}
+
 TEST_CASE("of options the shortest step that fits is right, and what does not fit says what it holds") {
     const Open m("llama-3-8b-fsdp");
     const Answer fits = m.ask("step time that fits");
