@@ -173,7 +173,8 @@ void say_what_fits(Advice& a, Advised& p) {
     a.allowed_bytes = most_after_change(a.now.memory);
     const Candidate* c = fastest.any();
     if (c == nullptr || !a.show(c->edits) || !a.shown.memory.fits()) {
-        say(p, " No small change of the layout makes it fit; it takes more GPUs or a smaller model.");
+        say(p, " No small change of the layout makes it fit; it takes more GPUs, a smaller model, or states "
+               "in the host's memory (training.offload).");
         return;
     }
     say_help(p, "A small change that fits: ", words_of(c->edits), ", ", a.after(Measure::memory), " and ");

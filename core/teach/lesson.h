@@ -69,6 +69,7 @@ struct LessonQuestion {
     std::vector<WhyIn> why_in{};
     bool shows = true;               // after the answer the views show the plan that was asked about
     std::vector<std::string> shown;  // the step's plan with these set instead; empty: the question's own
+    std::string view, page;          // that show the answer; empty: the step's
     int line = 0;
     [[nodiscard]] const std::string& why_of(Software software) const;
     // Returns true if each option has a query of its own.

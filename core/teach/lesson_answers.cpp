@@ -417,6 +417,17 @@ std::string sets_text(const std::vector<std::string>& sets) {
     return out;
 }
 
+namespace {
+
+// Returns the label of a plan that is asked about: of an order that ends with tp only that, else its sets.
+std::string label_of_sets(const std::vector<std::string>& sets) {
+    const std::string text = sets_text(sets);
+    const bool moves_tp = sets.size() == 1 && text.starts_with("order ") && text.ends_with(",tp");
+    return moves_tp ? "tp last" : text;
+}
+
+}  // namespace
+
 AskedPlans asked_plans(const LessonQuestion& question, const Solution& solution) {
     AskedPlans out;
     if (!question.shows) return out;
@@ -425,10 +436,10 @@ AskedPlans asked_plans(const LessonQuestion& question, const Solution& solution)
         return static_cast<int>(out.plans.size()) - 1;
     };
     if (!question.shown.empty()) {
-        out.first = add(sets_text(question.shown), question.shown);
+        out.first = add(label_of_sets(question.shown), question.shown);
     } else if (!question.compares_options() && question.kind != QuestionKind::curve) {
         const AskedQuery asked = split_query(question.query);
-        if (!asked.sets.empty()) out.first = add(sets_text(asked.sets), asked.sets);
+        if (!asked.sets.empty()) out.first = add(label_of_sets(asked.sets), asked.sets);
     } else {
         for (std::size_t i = 0; i < question.options.size(); ++i) {
             const AskedQuery asked = split_query(question.options[i].value);
@@ -505,10 +516,12 @@ void QuestionReader::line(std::string_view line, int number) {
         mistake(kv->value, number);
     } else if (kv->key == "show") {
         show(kv->value, number);
+    } else if (kv->key == "picture") {
+        picture(kv->value, number);
     } else {
         faults_.unknown(number, "field of a question", kv->key,
                         {"choose", "number", "guess", "given", "ranks", "tier", "query", "prompt", "option",
-                         "mistake", "tolerance", "why", "instead", "show"});
+                         "mistake", "tolerance", "why", "instead", "show", "picture"});
     }
 }
 
@@ -606,6 +619,16 @@ void QuestionReader::show(std::string_view value, int number) {
         if (checked_) faults_.check_field(number, "show", set);
         q_.shown.push_back(set);
     }
+}
+
+// Reads "VIEW" or "VIEW, PAGE".
+void QuestionReader::picture(std::string_view value, int number) {
+    const std::size_t comma = std::min(value.find(','), value.size());
+    q_.view = trimmed(value.substr(0, comma));
+    q_.page = comma < value.size() ? trimmed(value.substr(comma + 1)) : std::string_view();
+    if (!checked_) return;
+    faults_.check_view(number, q_.view);
+    if (!q_.page.empty()) faults_.check_page(number, q_.view, q_.page);
 }
 
 // Reads "GIVEN => why that is wrong".

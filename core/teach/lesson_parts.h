@@ -104,6 +104,7 @@ class QuestionReader {
     [[nodiscard]] bool check_changed();
     void text(std::string& into, std::string_view value);
     void show(std::string_view value, int number);
+    void picture(std::string_view value, int number);
     void instead(std::string_view value, int number);
     void mistake(std::string_view value, int number);
     void check_mistake(const LessonQuestion::Mistake& m);

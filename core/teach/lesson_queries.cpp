@@ -5,6 +5,7 @@
 #include "core/base/text.h"
 #include "core/comm/collective_time.h"
 #include "core/decide/scale.h"
+#include "core/decide/search.h"
 #include "core/memory/memory.h"
 #include "core/mesh/places.h"
 #include "core/pipeline/sequence.h"
@@ -389,16 +390,25 @@ Answer model_state(const QueryInput& in) {
     return a;
 }
 
+// Plain copies send over all of data parallelism, ranks with cp over more: an axis that has no call of its
+// own answers for the group that its calls are listed under.
+GroupKind sends_over(const QueryInput& in) {
+    const GroupKind k = in.arg.group;
+    const bool part = k == GroupKind::dp_shard || k == GroupKind::dp_replicate;
+    return part && in.e.groups[k].degree > 1 ? group_listed_under(in.e, k) : k;
+}
 const AxisTraffic& traffic(const QueryInput& in) {
-    return in.e.comm.by_axis[in.arg.group];
+    return in.e.comm.by_axis[sends_over(in)];
 }
 std::string operations_of(const QueryInput& in) {
     std::string text;
+    const GroupKind group = sends_over(in);
     for (const Operation& o : in.e.comm.operations)
-        if (o.group == in.arg.group && !o.on_other_stage)
+        if (o.group == group && !o.on_other_stage)
             text += sentence(text.empty() ? "" : "; ", words_of(o.collective), " of ",
                              bytes_text(o.message_bytes), ", ", whole_text(o.count_per_step), " a step");
-    return text.empty() ? sentence(name_of(in.arg.group), " says nothing of its own") : text;
+    if (text.empty()) return sentence(name_of(in.arg.group), " says nothing of its own");
+    return group == in.arg.group ? text : sentence("over ", name_of(group), ": ", text);
 }
 Answer calls_per_layer(const QueryInput& in) {
     LayerCalls calls;
@@ -487,6 +497,11 @@ Answer step_time(const QueryInput& in) {
     a.text = time_text(s.time_s);
     return a;
 }
+// Words are no number: of options the least is then one that fits.
+Answer step_time_that_fits(const QueryInput& in) {
+    if (in.e.memory.fits()) return step_time(in);
+    return words("does not fit, " + memory_fullest(in).text, memory_fullest(in).working);
+}
 Answer mfu(const QueryInput& in) {
     if (!in.e.step) return none("no step time");
     return percent(in.e.step->mfu,
@@ -573,6 +588,34 @@ Answer problem(const QueryInput& in) {
                                  : query::words(in.e.problems[0].said(), "");
 }
 
+// A search counts layouts with its usual headroom only.
+Answer best_step_time(const QueryInput& in) {
+    SpaceRequest request;
+    request.hold = {"micro_batch", "recompute"};
+    std::optional<SpaceError> wrong;
+    const SearchSpace space = search_space(in.plan, request, wrong);
+    if (wrong) return none(wrong->message);
+    SearchOptions options;
+    options.top = 1;
+    const SearchReport found = search(in.plan, space, options);
+    if (found.results.empty())
+        return none(found.nothing_fits.empty() ? "no layout fits" : found.nothing_fits);
+    const SearchResult& best = found.results.front();
+    const Layout& l = best.plan.layout;
+    std::string by;
+    for (const Axis a : l.order)
+        if (const std::int64_t f = factor_in_force(best.plan, a); f > 1)
+            by += sentence(by.empty() ? "" : ", ", name_of(a), " ", f);
+    if (l.pp > 1) by += sentence(", ", name_of(l.schedule));
+    if (l.pp > 1 && l.virtual_stages > 1) by += sentence(" with ", l.virtual_stages, " chunks");
+    if (l.zero > 0) by += sentence(by.empty() ? "" : ", ", "ZeRO-", std::int64_t{l.zero});
+    Answer a = measure(best.step_s, "s",
+                       sentence("the fastest of ", found.counts.layouts,
+                                " layouts, micro-batch and recomputation as they are"));
+    a.text = time_text(best.step_s) + (by.empty() ? "" : " (" + by + ")");
+    return a;
+}
+
 // Say which places have a figure of messages, of memory and of time.
 constexpr std::string_view kCalls = "mesh map comm layer", kBytes = "mesh map comm timeline layer scale",
                            kHeld = "views figures", kTime = "views figures",
@@ -608,6 +651,10 @@ constexpr Query kStepQueries[] = {
     {"bubble share", "of the whole step, %", bubble_share, kTime},
     {"bubble time", "the same in seconds", bubble_time, kTime},
     {"step time", "seconds", step_time, kTime},
+    {"step time that fits", "the same; of a plan that does not fit, that and what it holds",
+     step_time_that_fits, kTime},
+    {"best step time", "of the fastest layout that a search finds, micro-batch and recomputation as they are",
+     best_step_time, kTime},
     {"mfu", "model FLOPs utilisation, %", mfu, kTime},
     {"lost", "100 % less the mfu", lost, kTime},
     {"tokens per second", "of the whole cluster", tokens_per_second, kTime},

@@ -273,9 +273,10 @@ constexpr std::array<StrategyFacts, kStrategyCount> kFacts{{
     {"ZeRO-1", Axis::dp_shard, "the batch; optimizer state",
      "Costs no more bytes than DDP and goes with every other axis, pipelines included."},
     {"ZeRO-2", Axis::dp_shard, "the batch; optimizer state, gradients",
-     "As ZeRO-1; in a pipeline the gradients of every micro-batch have to be reduced."},
+     "As ZeRO-1; with several micro-batches the gradients are usually reduced after each."},
     {"ZeRO-3 / FSDP", Axis::dp_shard, "the batch; optimizer state, gradients, parameters",
-     "With dp_replicate around it: HSDP. In a pipeline every micro-batch gathers again."},
+     "With dp_replicate around it: HSDP. In a pipeline every micro-batch gathers again, unless weights "
+     "stay."},
     {"TP", Axis::tp, "the hidden and head dimensions",
      "The innermost axis: it waits for its peers in every layer and stays in the fast domain."},
     {"TP + SP", Axis::tp, "hidden and heads; the sequence between them",

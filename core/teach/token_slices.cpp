@@ -132,10 +132,12 @@ const KeysWay* TokenSlices::own_way() const {
 namespace {
 
 // Returns the type of layer that is shown: one that attends, to all keys where any does; -1: none attends.
-int shown_type(const LayerTypes& types) {
+// A type that no layer has makes no calls: a model without dense layers names one first.
+int shown_type(const Model& model, const LayerTypes& types) {
+    const LayerCounts counts = count_layers(model, types, 0, model.layers);
     int found = -1;
     for (int t = 0; t < types.size(); ++t) {
-        if (!types[t].attends()) continue;
+        if (counts[t] == 0 || !types[t].attends()) continue;
         if (types[t].window == 0) return t;
         if (found < 0) found = t;
     }
@@ -233,7 +235,7 @@ TokenSlices token_slices(const Plan& plan, const Evaluation& evaluation, bool cu
     out.plan = plan;
     out.hbm = plan.cluster.gpu.hbm_bytes;
     const LayerTypes types = layer_types(plan.model);
-    const int type = shown_type(types);
+    const int type = shown_type(plan.model, types);
     if (type < 0) {
         out.why_not = "No layer of this model attends: no token asks another one for its keys.";
         return out;
@@ -259,7 +261,7 @@ TokenSlices token_slices(const Plan& plan, const Evaluation& evaluation, bool cu
     }
     // A small model has layers of its own numbers.
     const LayerTypes own_types = layer_types(out.plan.model);
-    const int own_type = shown_type(own_types);
+    const int own_type = shown_type(out.plan.model, own_types);
     const LayerType& shown = own_types[own_type < 0 ? type : own_type];
     out.cut = cut_tokens(out.plan, shown.window);
     out.sparse = shown.has_indexer(out.plan.model);

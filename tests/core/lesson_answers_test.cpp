@@ -7,6 +7,7 @@
 #include "tests/core/shipped.h"
 #include "tests/near.h"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -208,6 +209,51 @@ TEST_CASE("words of the map can be asked for and asked back") {
     CHECK(m.text("axis whose cuts has depth") == "pp");
     CHECK(m.text("axis whose cuts has experts") == "ep");
     CHECK(m.ask("axis whose cuts has cheese").kind == Answer::Kind::none);
+}
+
+TEST_CASE("the bytes of an axis without calls of its own are those of the group that sends for it") {
+    const Open m("llama-3-8b-fsdp");
+    // Plain copies send their gradients over all of data parallelism: 2 (N - 1) / N of 4 bytes each.
+    const double copies = 2 * 63.0 / 64 * 4 * static_cast<double>(m.e.parameters.total) / 1e9;
+    CHECK(m.number("with layout.zero=0: bytes dp per step") == near(copies, 1e-3));
+    CHECK(m.number("with layout.zero=0: bytes dp_shard per step") == near(copies, 1e-3));
+    CHECK(m.number("with layout.zero=0: bytes dp_replicate per step") == 0);  // there is one
+}
+
+TEST_CASE("of options the shortest step that fits is right, and what does not fit says what it holds") {
+    const Open m("llama-3-8b-fsdp");
+    const Answer fits = m.ask("step time that fits");
+    CHECK(fits.number == m.e.step->time_s);
+    const Answer not_fit = m.ask("with training.sequence_length=65536: step time that fits");
+    CHECK(not_fit.kind == Answer::Kind::text);
+    CHECK(not_fit.text.starts_with("does not fit, "));
+    LessonQuestion q;
+    q.rule = LessonQuestion::Rule::lowest;
+    q.options = {{"long", "with training.sequence_length=65536: step time that fits"},
+                 {"as it is", "step time that fits"},
+                 {"again", "with training.recompute=full: step time that fits"}};
+    CHECK(solve(q, m.plan, m.e, presets()).option == 1);
+}
+
+TEST_CASE("no layout with room is faster than the best step time") {
+    const Open m("mesh-8");
+    const double best = m.number("best step time");
+    double least = 1e9;
+    for (const std::int64_t tp : {1, 2, 4, 8})
+        for (const std::int64_t pp : {1, 2, 4, 8})
+            for (const int zero : {0, 1, 2, 3}) {
+                if (tp * pp > 8) continue;
+                Plan p = m.plan;
+                p.layout.tp = tp, p.layout.pp = pp, p.layout.zero = zero;
+                p.layout.dp_shard = 8 / (tp * pp), p.layout.dp_replicate = 1;
+                const Evaluation e = evaluate(p);
+                if (!e.valid || !e.step || e.memory.stage.empty()) continue;
+                const double held = e.memory.stage[e.memory.peak_stage].total();
+                if (held <= (1 - kHeadroom) * e.memory.hbm) least = std::min(least, e.step->time_s);
+            }
+    CHECK(best <= least * (1 + 1e-12));
+    CHECK(best > least / 2);
+    CHECK(m.text("best step time").starts_with(time_text(best)));
 }
 
 TEST_CASE("every query has a pattern of its own, and answers or says why not on every preset") {

@@ -108,6 +108,18 @@ TEST_CASE("a hop carries the keys and values of a rank's tokens, and a gather as
     CHECK(s.ways[2].comm == CpComm::ulysses);
 }
 
+TEST_CASE("a model whose layers all have experts sends keys and values too") {
+    // Mixtral: 8 heads of keys, 128 wide; a GPU of cp 4 has 1,024 of 4,096 tokens.
+    const TokenSlices s = slices_of(presets().plan("mixtral-8x7b-ep"));
+    const KeysWay* own = s.own_way();
+    REQUIRE(own != nullptr);
+    CHECK(own->comm == CpComm::ring);
+    CHECK(own->sent_bytes == near(3 * 1024.0 * 2 * 8 * 128 * 2, 1e-12));
+    REQUIRE(own->hop() != nullptr);
+    CHECK(own->hop()->times == 3);
+    for (const KeysWay& w : s.ways) CHECK(w.sent_bytes > 0);
+}
+
 TEST_CASE("what a ring waits follows from its hops and the attention that may hide them") {
     for (const char* id : {"llama-3-8b-fsdp", "llama-3.1-405b-131k"})
         for (const std::int64_t tokens : {8192, 131072}) {

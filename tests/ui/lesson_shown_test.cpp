@@ -139,6 +139,31 @@ TEST_CASE("show: no leaves the picture, show: names a plan of its own") {
     CHECK(d.plan().layout.tp == 8);
 }
 
+TEST_CASE("an answer's own page comes with it, and the step's comes back with the question") {
+    std::string text = kAsks;
+    text.replace(text.find("why: So."), 8, "picture: shards, cp alone\nwhy: So.");
+    Driver d("mesh-8", {1440, 900});
+    d.shell.open_lesson(lesson_of("picture", text));
+    d.settle();
+    const ViewStates& views = d.shell.views();
+    CHECK(d.drawn("memory.mode"));
+    REQUIRE(d.click("lesson.reveal"));
+    d.settle();
+    CHECK_FALSE(d.drawn("memory.mode"));
+    CHECK(views.shards.picker.strategy == Strategy::cp);
+    CHECK(d.plan().layout.tp == 4);  // the plan that was asked about
+    REQUIRE(d.click("lesson.retry"));
+    d.settle();
+    CHECK(d.drawn("memory.mode"));
+    std::string wrong = kAsks;
+    wrong.replace(wrong.find("why: So."), 8, "picture: shards, cpalone\nwhy: So.");
+    d.shell.open_lesson(lesson_of("picture-wrong", wrong));
+    d.settle();
+    const auto& errors = d.shell.lesson().errors;
+    REQUIRE_FALSE(errors.empty());
+    CHECK(errors[0].message.find("view shards has no page \"cpalone\"") != std::string::npos);
+}
+
 TEST_CASE("each page of a view has a name, and each name shows a page of its own") {
     for (const LessonView& view : lesson_views()) {
         CAPTURE(view.name);

@@ -88,6 +88,23 @@ TEST_CASE("what a task may change is marked in the plan, and in view") {
     }
 }
 
+TEST_CASE("the first task is done by a control that it marks") {
+    Driver d("mesh-8", {1280, 720});
+    d.shell.open_lesson(lesson_file("20-tasks-fit"));
+    d.settle();
+    const LessonStep* step = d.shell.lesson().current();
+    REQUIRE(step != nullptr);
+    CHECK(marked_controls(*step) == std::vector<std::string>{"mod.offload", "mod.recompute"});
+    const auto marked = d.shell.ui_state().rect_of("mod.offload");
+    REQUIRE(marked);
+    CHECK(marked->bottom() <= 720.0f - 30);
+    REQUIRE_FALSE(d.shell.evaluation().memory.fits());
+    REQUIRE(d.click("mod.offload"));
+    REQUIRE(d.click("offload.optimizer", 1));
+    CHECK(d.plan().training.offload.optimizer == 1);
+    CHECK(d.shell.evaluation().memory.fits());
+}
+
 TEST_CASE("a lesson fits small windows and large type") {
     Driver d("mesh-8", {640, 360}, 2);
     for (const auto& [size, scale] : std::initializer_list<std::pair<Vec2, float>>{

@@ -290,10 +290,12 @@ TEST_CASE("the room's votes leave the title and the answer on a small projector,
         if (title != "Cut the batch" && title != "A long sample" && title != "The race") continue;
         CAPTURE(title);
         ++asked;
+        std::vector<int> votes{21, 6, 3};
+        if (title == "A long sample") votes.push_back(2);
         d.press({Key::v});
-        d.type("21 6 3");
+        d.type(votes.size() > 3 ? "21 6 3 2" : "21 6 3");
         d.press({Key::enter});
-        CHECK(l.state().votes == std::vector<int>{21, 6, 3});
+        CHECK(l.state().votes == votes);
         d.press({Key::r});
         d.rest();
         CHECK(l.scroll == 0);

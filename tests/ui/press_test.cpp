@@ -92,7 +92,8 @@ TEST_CASE("the batch is stepped and typed in its popover") {
     CHECK(d.plan().training.sequence_length == 2048);
 }
 
-TEST_CASE("every row of the popovers of precision, optimizer, attention and overlap changes its own field") {
+TEST_CASE("every row of the popovers of precision, optimizer, attention, overlap and offload changes its own "
+          "field") {
     Driver d("mixtral-8x7b-ep", kTall);
     const auto change = [&](const char* popover, const char* name, std::uint64_t to) {
         CAPTURE(std::string(name));
@@ -125,6 +126,9 @@ TEST_CASE("every row of the popovers of precision, optimizer, attention and over
     CHECK(change("mod.overlap", "overlap.ep", other(t.overlap.ep)).overlap.ep == !t.overlap.ep);
     CHECK(change("mod.overlap", "overlap.cp", other(t.overlap.cp)).overlap.cp == !t.overlap.cp);
     CHECK(change("mod.overlap", "overlap.pp", other(t.overlap.pp)).overlap.pp == !t.overlap.pp);
+    CHECK(change("mod.offload", "offload.optimizer", 1).offload.optimizer == 1);
+    CHECK(change("mod.offload", "offload.parameters", 1).offload.parameters == 1);
+    CHECK(change("mod.offload", "offload.layers.plus", 0).offload.activations_layers == 1);
 }
 
 TEST_CASE("plus at the GPUs gives the cluster more of them, and minus takes them back") {

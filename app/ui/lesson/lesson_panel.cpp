@@ -645,12 +645,12 @@ std::vector<std::string> marked_controls(const LessonStep& step) {
                                           Control{"layout.virtual_stages", "mod.schedule"},
                                           Control{"training.recompute", "mod.recompute"},
                                           Control{"training.micro_batch", "mod.batch"},
-                                          Control{"training.offload", ""}};
+                                          Control{"training.offload", "mod.offload"}};
     std::vector<std::string> out;
     for (const std::string& field : step.task->allow) {
-        const auto at = std::find_if(kControls.begin(), kControls.end(),
-                                     [&](const Control& c) { return c.field == field; });
-        if (at != kControls.end() && at->name.empty()) return {};  // only the sheet of every field has it
+        const auto at = std::find_if(kControls.begin(), kControls.end(), [&](const Control& c) {
+            return field == c.field || field.starts_with(std::string(c.field) + ".");
+        });
         out.push_back(at == kControls.end() ? field : std::string(at->name));
     }
     return out;

@@ -353,9 +353,9 @@ void make_texts(LessonSession& s, const Plan& plan, const Evaluation& evaluation
     s.mistakes.clear();
     if (step->task) {
         s.prompt = said(step->task->prompt);
-        s.why = expand(step->task->why, plan, evaluation, presets);
         for (const std::string& hint : step->task->hints) s.hints.push_back(said(hint));
         s.task = judge_task(*step->task, s.start, plan, evaluation, presets);
+        if (s.task.passed) s.why = expand(step->task->why, plan, evaluation, presets);  // it may search
         if (s.task.passed && !std::exchange(s.state().passed, true))
             s.state().handed = write_plan(without_own_presets(plan, presets));
     }

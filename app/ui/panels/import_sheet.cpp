@@ -366,6 +366,7 @@ constexpr std::array kControlFields{ControlField{"plan.gpus", "/cluster/gpus"},
                                     ControlField{"mod.batch", "/training/global_batch"},
                                     ControlField{"mod.precision", "/training/compute"},
                                     ControlField{"mod.optimizer", "/training/optimizer"},
+                                    ControlField{"mod.offload", "/training/offload/optimizer"},
                                     ControlField{"order.preset", "/layout/order"}};
 constexpr std::uint64_t kMostSegments = 8, kZeroStages = 4;
 

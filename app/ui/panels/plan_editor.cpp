@@ -640,6 +640,24 @@ MaybeEdit overlap_popover(Ui& ui, const Scene& scene, PlanPanelState& state) {
     });
 }
 
+// Chooses what waits in the host's memory. Shares between none and all are typed in the sheet of every field.
+MaybeEdit offload_popover(Ui& ui, const Scene& scene, PlanPanelState& state) {
+    const Offload& now = scene.plan.training.offload;
+    return choices(ui, scene, state, 3, 120, [&](ChoiceRows& rows) {
+        rows.toggle("optimizer", "offload.optimizer", now.optimizer > 0,
+                    [](Plan& p, bool on) { p.training.offload.optimizer = on ? 1 : 0; });
+        rows.toggle("weights", "offload.parameters", now.parameters > 0,
+                    [](Plan& p, bool on) { p.training.offload.parameters = on ? 1 : 0; });
+        const std::int64_t n = now.activations_layers;
+        const Ui::Step step = ui.stepper("offload.layers", rows.row("activations of"),
+                                         n == 0 ? "none" : plural(n, "layer", "layers"), n > 0,
+                                         n < scene.plan.model.layers, true, false);
+        if (step.by == 0) return;
+        rows.take(changed(scene, "activations of " + plural(n + step.by, "layer", "layers") + " on the host",
+                          [&](Plan& p) { p.training.offload.activations_layers = n + step.by; }));
+    });
+}
+
 // Chooses Megatron's modules, and how many layers of a chunk.
 void module_rows(ChoiceRows& rows, const RecomputeChoice& now) {
     const RecomputeModules chosen = now.kind == Recompute::selective ? now.modules : RecomputeModules();
@@ -691,6 +709,7 @@ MaybeEdit draw_plan_popover(Ui& ui, Scene& scene, PlanPanelState& state) {
     if (state.menu == "optimizer") return optimizer_popover(ui, scene, state);
     if (state.menu == "attention") return attention_popover(ui, scene, state);
     if (state.menu == "overlap") return overlap_popover(ui, scene, state);
+    if (state.menu == "offload") return offload_popover(ui, scene, state);
     if (state.menu == "recompute") return recompute_popover(ui, scene, state);
     state.menu.clear();
     return std::nullopt;

@@ -732,6 +732,19 @@ std::string overlap_text(const Overlap& o) {
     return s.empty() ? "nothing hidden" : s;
 }
 
+// Says what lies in the host's memory: "optimizer, 4 layers".
+std::string offload_text(const Offload& o) {
+    std::string s;
+    const auto add = [&](const std::string& part) { s += (s.empty() ? "" : ", ") + part; };
+    const auto share = [](double v) {
+        return v < 1 ? percent_text(v, Zeros::dropped) + " of " : std::string();
+    };
+    if (o.optimizer > 0) add(share(o.optimizer) + "optimizer");
+    if (o.parameters > 0) add(share(o.parameters) + "weights");
+    if (o.activations_layers > 0) add(plural(o.activations_layers, "layer", "layers"));
+    return s.empty() ? "nothing" : s;
+}
+
 }  // namespace
 
 MaybeEdit modifiers_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& state) {
@@ -751,6 +764,7 @@ MaybeEdit modifiers_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState
     opener(ui, modifier_row(ui, room, "Attention", "flash-attention"), "attention",
            std::string(name_of(t.attention)) + (t.dropout ? ", dropout" : ""), state);
     opener(ui, modifier_row(ui, room, "Overlap", "overlap"), "overlap", overlap_text(t.overlap), state);
+    opener(ui, modifier_row(ui, room, "Offload", "offload"), "offload", offload_text(t.offload), state);
     return edit;
 }
 

@@ -66,7 +66,7 @@ struct PlanPanelState {
     ScrollState scroll;
     int dragged_chip = -1;  // Axis
     // Names the open menu: "model", "cluster", "schedule", "order", or a popover: "batch", "precision",
-    // "optimizer", "attention", "overlap"; empty where no menu is open.
+    // "optimizer", "attention", "overlap", "offload"; empty where no menu is open.
     std::string menu;
     Rect menu_anchor;
     MenuState menu_state;
@@ -132,7 +132,7 @@ struct CpWords {
     std::string_view name, how;
 };
 [[nodiscard]] const CpWords& words_of(CpComm comm);
-// Draws the popovers of batch, precision, optimizer, attention and overlap.
+// Draws the popovers of batch, precision, optimizer, attention, overlap and offload.
 [[nodiscard]] MaybeEdit draw_plan_popover(Ui& ui, Scene& scene, PlanPanelState& state);
 
 // Draws segments over an enum, and makes the edit of a choice.

@@ -191,12 +191,12 @@ void LessonDesk::apply_scene() {
 // Shows the step's view on its page, and nothing that was set in views before.
 void LessonDesk::show_scene() {
     if (lesson_.current() == nullptr) return;
-    const LessonScene& scene = lesson_.current()->scene;
+    const StepPage at = page_of_step();
     show_view();
     begin_lesson_scene(window_.views);
-    window_.views.zoom.tour_asked = scene.flies;
-    if (const auto view = show_named_view(window_.views, scene.view); view && !scene.page.empty())
-        show_named_page(window_.views, *view, scene.page);
+    window_.views.zoom.tour_asked = lesson_.current()->scene.flies;
+    if (const auto view = show_named_view(window_.views, at.view); view && !at.page.empty())
+        show_named_page(window_.views, *view, at.page);
 }
 
 // Pins the plan that a step compares with while it is shown, in the place of what the last step pinned.
@@ -227,22 +227,30 @@ void LessonDesk::show_plan(Plan plan) {
     window_.say("This step shows a plan of its own; Ctrl+Z brings your changes back", kShort_s);
 }
 
+// An answer may have a page of its own.
+LessonDesk::StepPage LessonDesk::page_of_step() const {
+    const LessonStep& step = *lesson_.current();
+    const bool answered = step.question && !step.question->view.empty() && lesson_.state().shown();
+    if (answered) return {step.question->view, step.question->page};
+    return {step.scene.view, step.scene.page};
+}
+
 void LessonDesk::show_view() {
-    const LessonStep* step = lesson_.current();
-    if (step == nullptr) return;
-    if (const auto view = view_named(step->scene.view)) {
+    if (lesson_.current() == nullptr) return;
+    const StepPage at = page_of_step();
+    if (const auto view = view_named(at.view)) {
         window_.full = *view;
         window_.views.as_data[static_cast<std::size_t>(*view)] = false;
-    } else if (step->scene.view == kDashboardName) {
+    } else if (at.view == kDashboardName) {
         window_.full.reset();
     }
 }
 
 bool LessonDesk::shows_view() const {
-    const LessonStep* step = lesson_.current();
-    if (!lesson_.open || step == nullptr) return true;
-    if (const auto view = view_named(step->scene.view)) return window_.full == *view;
-    return step->scene.view != kDashboardName || !window_.full;
+    if (!lesson_.open || lesson_.current() == nullptr) return true;
+    const StepPage at = page_of_step();
+    if (const auto view = view_named(at.view)) return window_.full == *view;
+    return at.view != kDashboardName || !window_.full;
 }
 
 // A click on a cell, while GPUs are asked for, picks it or takes it back; nothing else is selected by it.
@@ -753,6 +761,9 @@ void LessonDesk::end_asked() {
 void LessonDesk::show_first_asked() {
     make_texts(lesson_, window_.document.plan(), window_.evaluation, window_.presets, window_.evaluated);
     if (lesson_.asked.first >= 0) show_asked(lesson_.asked.first);
+    const LessonStep* step = lesson_.current();
+    if (step != nullptr && step->question && !step->question->view.empty() && lesson_.state().shown())
+        show_scene();
 }
 
 // The words that notes took the place of come back for what is done in them.

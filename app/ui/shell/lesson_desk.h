@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pentamesh::ui {
@@ -121,6 +122,10 @@ class LessonDesk {
     void turn_asked();
     void add_step_commands(std::vector<Command>& commands);
     void apply_scene();
+    struct StepPage {
+        std::string_view view, page;
+    };
+    [[nodiscard]] StepPage page_of_step() const;  // of the step that is current
     void show_scene();
     void show_plan(Plan plan);
     void pin(const std::vector<std::string>& sets);

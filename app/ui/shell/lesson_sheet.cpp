@@ -214,6 +214,14 @@ std::vector<std::string> changes_of(const StepSheet& s) {
     return asked.plans[static_cast<std::size_t>(asked.first)].sets;
 }
 
+// Returns the request of a picture beside the answer, which may have a page of its own.
+PictureRequest answer_request_of(const StepSheet& s) {
+    PictureRequest request = picture_request_of(s, false);
+    if (s.step.question && !s.step.question->view.empty())
+        request.view = s.step.question->view, request.page = s.step.question->page;
+    return request;
+}
+
 }  // namespace
 
 StepPictures pictures_of(const StepSheet& s, const Presets& presets) {
@@ -231,13 +239,12 @@ StepPictures pictures_of(const StepSheet& s, const Presets& presets) {
             out.answered.push_back({"", s.plan, picture_request_of(s, false)});
         return out;
     }
-    StepPicture after{"With " + sets_text(sets), plan_with(s.plan, sets, presets),
-                      picture_request_of(s, false)};
+    StepPicture after{"With " + sets_text(sets), plan_with(s.plan, sets, presets), answer_request_of(s)};
     after.plan.name = s.step.title;
     after.request.rank = -1;  // the step's own plan has it
     after.request.compared = {s.plan};
     if (!shows_both(scene)) {
-        StepPicture before{"As it was", s.plan, picture_request_of(s, false)};
+        StepPicture before{"As it was", s.plan, answer_request_of(s)};
         before.request.reaches = after.plan;
         after.request.reaches = s.plan;
         after.request.outlined = true;

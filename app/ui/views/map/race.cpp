@@ -19,6 +19,7 @@ namespace {
 
 constexpr double kSlowed = 1000;  // times: a millisecond lasts a second
 constexpr float kRaceHead = 22, kRaceFoot = 26;
+constexpr float kWide = 760;  // room for the ticks beside the orders
 
 Film film_of(const WireRace& race) {
     return {.end = race.end_s(),
@@ -273,16 +274,20 @@ std::optional<PlanEdit> draw_map_race(Ui& ui, Rect room, Scene& scene, MapViewSt
     }
     const Film film = film_of(*s.race);
     answer_player_keys(ui, scene, s.played, film, space);
-    constexpr float kGap = 16, kLeastBelow = 150;
+    // Beside a lesson's answer the step on other wires is what stands below, with lanes of one line.
+    const bool tells = scene.in_lesson && !scene.asked && s.race->orders.size() > 1 && room.w < kWide;
+    constexpr float kGap = 16, kOrders = 112, kBoth = 150;
+    const float lane = tells ? 22 : 34, least_below = tells ? kOrders : kBoth;
     const auto n = static_cast<float>(s.race->lanes.size());
-    const float least = kRaceHead + kRaceFoot + n * 34, most = kRaceHead + kRaceFoot + n * 72;
-    const bool below = room.h >= least + kGap + kLeastBelow;
+    const float least = kRaceHead + kRaceFoot + n * lane, most = kRaceHead + kRaceFoot + n * 72;
+    const bool below = room.h >= least + kGap + least_below;
     const float h =
-        below ? std::clamp(room.h * 0.46f, least, std::min(most, room.h - kGap - kLeastBelow)) : room.h;
+        below ? std::clamp(room.h * 0.46f, least, std::min(most, room.h - kGap - least_below)) : room.h;
     draw_race_lanes(ui, room.cut_top(h), s, film, scene.asked);
     if (!below) return std::nullopt;
     room.cut_top(kGap);
-    if (room.w < 760) {
+    if (tells) return draw_map_orders(ui, room, scene, *s.race);
+    if (room.w < kWide) {
         draw_map_ticks(ui, room, scene, *s.race);
         return std::nullopt;
     }

@@ -169,6 +169,23 @@ void draw_bar_break(Canvas& c, Color ground, Rect bar) {
               ground);
 }
 
+// Names the parts of the bars: there are no switches, each bar is of another plan.
+void savings_legend(Ui& ui, Rect& room) {
+    constexpr float kLeast = 220;
+    if (room.h < kLeast) return;
+    Rect row = room.cut_top(20);
+    for (std::size_t i = 0; i < kCategoryCount; ++i) {
+        const float w = legend_width(ui, i);
+        if (row.w < w) return;
+        Rect item = row.cut_left(w);
+        swatch(ui, {item.x, item.center().y - 5, 10, 10}, i, 1);
+        item.cut_left(15);
+        ui.canvas().text_in(item, category_name(i), ui.small());
+        row.cut_left(std::min(row.w, kLegendGap));
+    }
+    write_whole(ui, row, "hatched: saved", ui.small());
+}
+
 // Draws the way from the whole model on one GPU to this plan, one axis or modifier at a time. The scale is
 // linear, so that a half is half as high; the first bars may go far beyond it, and are cut.
 void draw_savings(Ui& ui, Rect head_row, Rect room, const Scene& scene,
@@ -180,6 +197,7 @@ void draw_savings(Ui& ui, Rect head_row, Rect room, const Scene& scene,
                               + memory_text(steps.front().fullest.total()) + " to "
                               + memory_text(steps.back().fullest.total()) + " of " + memory_text(m.hbm);
     head_sentence(ui, head_row, room, words);
+    savings_legend(ui, room);
     constexpr double kWhole = 6, kCut = 3;  // of what a GPU has
     double most = m.hbm;
     for (const SavingStep& s : steps) most = std::max(most, s.fullest.total());

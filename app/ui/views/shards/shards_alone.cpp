@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -257,11 +258,19 @@ void draw_shed(Ui& ui, Rect row, const PickerState& s) {
     shed_layers(ui, row, s, shed, color);
 }
 
+// Cuts what a row of cells shows off its left, and writes it where it has room.
+void cells_label(Ui& ui, Rect& row, std::string_view words) {
+    const Rect label = row.cut_left(std::min(44.0f, row.w * 0.4f));
+    if (label.w > 36) ui.canvas().text_in(label, words, ui.small());
+}
+
 // Draws the layers that a GPU runs, as cells above its tensors.
 void layer_cells(Ui& ui, Rect row, const PickerState& s, std::int64_t rank, Color color) {
     Canvas& c = ui.canvas();
     const auto n = static_cast<float>(s.gpus->stages.size());
     if (n < 1) return;
+    cells_label(ui, row, "layers");
+    row = row.inset(0, 1);
     const StrategyPrice& p = picked(s);
     const auto pp = static_cast<std::size_t>(Axis::pp);
     const auto stage = static_cast<int>(dense_coordinates(p.mesh, rank)[pp]);
@@ -281,8 +290,7 @@ void layer_cells(Ui& ui, Rect row, const PickerState& s, std::int64_t rank, Colo
 // it is cut.
 void token_cells(Ui& ui, Rect row, const TokenShare& t, Color color) {
     Canvas& c = ui.canvas();
-    const Rect label = row.cut_left(std::min(44.0f, row.w * 0.4f));
-    if (label.w > 36) c.text_in(label, "tokens", ui.small());
+    cells_label(ui, row, "tokens");
     const Rect all{row.x, row.y + 2, std::min(row.w, 130.0f), row.h - 4};
     const auto at = [&](Range samples, Range tokens) {
         const auto part = [](float from, float length, std::int64_t v, std::int64_t of) {
@@ -314,6 +322,19 @@ void token_cells(Ui& ui, Rect row, const TokenShare& t, Color color) {
     }
 }
 
+// Writes what a matrix is over its middle, where it has room: of a part that is elsewhere too.
+void sheet_name(Ui& ui, Rect body, const Sheet& sheet) {
+    const std::string name(short_name_of(sheet.placement.id));
+    const std::array<std::string, 2> words{(sheet.placement.expert ? "experts' " : "") + name, name};
+    const TextStyle style = ui.style(11);
+    const std::string_view text = wording(ui, body.w - 14, words, style);
+    const float w = ui.canvas().text_width(text, style) + 8;
+    if (text.empty() || w > body.w - 4 || body.h < 20) return;
+    const Vec2 at = body.center();
+    write_plate(ui, {std::round(at.x - w / 2), std::round(at.y - 8), w, 16}, text, style,
+                ui.theme().window.alpha(0.85f));
+}
+
 void gpu_box(Ui& ui, Rect box, PickerState& s, std::int64_t rank, Color color) {
     Canvas& c = ui.canvas();
     const StrategyPrice& p = picked(s);
@@ -325,7 +346,7 @@ void gpu_box(Ui& ui, Rect box, PickerState& s, std::int64_t rank, Color color) {
     c.text_in(head, "GPU " + std::to_string(rank), ui.style(12, Tone::text, Face::semibold));
     const std::string holds = t.bytes_here > 0 ? trimmed(t.bytes_here / t.bytes * 100) + " %" : "none";
     if (head.w > 92) c.text_in(head, head.w > 150 ? holds + " of a layer" : holds, ui.small(), Align::right);
-    layer_cells(ui, room.cut_top(12), s, rank, color);
+    layer_cells(ui, room.cut_top(14), s, rank, color);
     if (room.h > 70 && room.w > 60)
         token_cells(ui, room.cut_top(26), s.gpus->tokens[static_cast<std::size_t>(rank)], color);
     room.cut_top(6);
@@ -341,6 +362,7 @@ void gpu_box(Ui& ui, Rect box, PickerState& s, std::int64_t rank, Color color) {
         const Rect body{room.x + places[i].body.x, room.y + places[i].body.y, places[i].body.w,
                         places[i].body.h};
         draw_sheet(c, ui.theme(), body, sheets[i], look);
+        if (places[i].to_scale) sheet_name(ui, body, sheets[i]);
         if (ui.hovers(body)) ui.tooltip(sheet_tooltip(sheets[i], rank));
     }
 }
@@ -388,7 +410,11 @@ void draw_picker(Ui& ui, Rect room, Scene& scene, PickerState& s, PickerShows sh
                                        : ", its embedding and head, trained as in this plan"),
                   ui.style(13, Tone::secondary));
     const std::string state = state_sentence(price);
-    if (!state.empty() && room.h > 240) ui.label(room.cut_top(20), state, ui.style(13));
+    if (!state.empty() && room.h > 240) {
+        Rect row = room.cut_top(20);
+        write_left(ui, row, state, ui.style(13), 12);
+        write_whole(ui, row, "solid: cut, its own part; hatched: a copy; dark: on another GPU", ui.small());
+    }
     const std::string words = price_sentence(price);
     const std::string text = room.h > 360 ? words + " " + std::string(facts.composes) : words;
     const float h = std::min(c.paragraph_height(room.w, text, ui.style(13, Tone::secondary), 18), 54.0f);
