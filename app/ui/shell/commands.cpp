@@ -11,6 +11,7 @@
 #include "core/base/files.h"
 #include "core/base/text.h"
 #include "core/mesh/places.h"
+#include "core/pipeline/follow.h"
 #include "core/pipeline/schedules/schedule.h"
 #include "core/plan/edits.h"
 #include "core/plan/names.h"
@@ -195,7 +196,8 @@ void Shell::make_layout_commands() {
              .title = "Schedule " + name + ": " + std::string(c.chunks.detail),
              .run =
                  [this, c, name] {
-                     window_.edit_plan(with_schedule(window_.document.plan(), c.schedule, c.chunks.chunks),
+                     window_.edit_plan(with_schedule_and_rest(window_.document.plan(), c.schedule,
+                                                              c.chunks.chunks),
                                        name);
                  },
              .checked = [this, c] { return c.is_of(window_.document.plan().layout); }});
