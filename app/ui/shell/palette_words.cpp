@@ -52,7 +52,8 @@ constexpr auto kPaletteWords = std::to_array<PaletteWords>({
     {"/cluster/failures_per_gpu_day", "failures, mtbf, failure rate"},
     {"/cluster/gpus", "gpus, gpu count, world size, cluster size", "world-size"},
     {kNodes, "nodes, number of nodes, nnodes"},
-    {kGpusPerNode, "gpus a node, gpus per node, gpus_per_node, nproc per node, fast domain"},
+    {kGpusPerNode, "nodes of, per node, a node, gpus a node, gpus per node, gpus_per_node, nproc per node, "
+                   "gpus each node, fast domain"},
     {"/cluster/gpu/hbm_bytes", "hbm, vram, gpu memory", "hbm"},
     {"/cluster/gpu/flops/bf16", "peak, flops, tflops"},
     {"/cluster/tiers/0/bytes_per_s", "nvlink, nvswitch, fast link", "nvlink"},

@@ -817,16 +817,16 @@ Rect draw_around(Ui& ui, Rect room, const Scene& scene, MeshViewState& state, Ex
     Legend form = room.h < kLow ? Legend::lines : room.h < kHigh ? Legend::row : Legend::rows;
     if (legend_height(ui, room.w, scene, form) > room.h * kMostLegend) form = Legend::lines;
     const float legend = legend_height(ui, room.w, scene, form);
-    if (scene.evaluation.mesh.world < kEnlargedFrom || period.nodes < 2 || period.count < 2) {
-        if (legend > room.h * kMostLegend) return room;
-        room.cut_bottom(kBelow);
-        draw_legend(ui, room.cut_bottom(legend), scene, form);
-        room.cut_bottom(8);
-        return room;
-    }
-    const float tile = room.h >= 560 ? kStripTile : room.h >= kLow ? 44.0f : 26.0f;
-    Rect strip = room.cut_top(strip_height(tile));
-    const Rect entries = room.cut_top(legend);
+    const float high = room.h;
+    const bool enlarged = scene.evaluation.mesh.world >= kEnlargedFrom && period.nodes > 1 && period.count > 1;
+    if (!enlarged && legend > high * kMostLegend) return room;
+    // The legend has room of its own under the cells: the beam from the strip to them crosses no words.
+    room.cut_bottom(kBelow);
+    draw_legend(ui, room.cut_bottom(legend), scene, form);
+    room.cut_bottom(form == Legend::lines ? 4.0f : 8.0f);
+    if (!enlarged) return room;
+    const float tile = high >= 560 ? kStripTile : high >= kLow ? 44.0f : 26.0f;
+    const Rect strip = room.cut_top(strip_height(tile));
     room.cut_top(form == Legend::lines ? 2.0f : 10.0f);
     const MeshLayout& layout = layout_for(state, room, scene, ui.canvas().scale());
     const MeshCamera camera = held(state.camera, room, layout);
@@ -835,7 +835,6 @@ Rect draw_around(Ui& ui, Rect room, const Scene& scene, MeshViewState& state, Ex
         draw_beam(ui.canvas(), ui.theme(), strip_ground(strip, tile, period), state.enlarged.inset(-2));
     }
     draw_strip(ui.canvas(), ui.theme(), 11, strip, tile, scene, period);
-    draw_legend(ui, entries, scene, form);
     return room;
 }
 
