@@ -52,7 +52,10 @@ void Shell::make_file_commands() {
                 [this] { window_.ask(DialogKind::gallery, "", nullptr); }));
     add(in_menu("File", "file.save", "Save", ctrl(Key::s), [this] { files_.save_or_ask(); }));
     add(in_menu("File", "file.save_as", "Save as…", ctrl(Key::s, true),
-                [this] { window_.ask(DialogKind::save, window_.proposed_file(), nullptr); }));
+                [this] {
+                    if (!window_.lacks_plan("save"))
+                        window_.ask(DialogKind::save, window_.proposed_file(), nullptr);
+                }));
     const auto add_review = [this](const char* id, const char* title, const char* menu, bool separator) {
         add({.id = id,
              .title = title,
@@ -142,7 +145,7 @@ void Shell::make_edit_commands() {
     add(in_menu("Edit", "edit.presets", "Presets of your own…", {}, [this] { dialogs_.ask_own_presets(); }));
     add(in_menu(
         "Edit", "edit.stages", "Layers of each stage…", {}, [this] { sheets_.open_stages(); },
-        [this] { return window_.document.plan().layout.pp > 1; }));
+        [this] { return window_.document.plan().layout.pp > 1 && is_known(window_.document.plan().model); }));
     add(in_menu("Edit", "edit.title", "Rename the plan…", {}, [this] { menus_.edit_title(); }));
     add(in_menu("Edit", "edit.notes", "Notes of the plan…", {}, [this] { sheets_.open_notes(); }));
     decider_.add_commands(commands_);
@@ -153,6 +156,7 @@ void Shell::make_edit_commands() {
          .separator = true,
          .run =
              [this] {
+                 if (window_.lacks_plan("copy")) return;
                  window_.host.set_clipboard(files_.plan_text());
                  window_.say("Copied the plan as JSON");
              },
@@ -362,7 +366,10 @@ void Shell::make_view_commands() {
                                    ? ranks_text(window_.selection.ranks)
                                    : std::string());
         },
-        [this] { return window_.evaluation.valid; }));
+        [this] {
+            return window_.evaluation.valid
+                   || (is_stand_in(window_.document.plan()) && window_.real_run && window_.real_run->hang);
+        }));
     add(switch_of("View", "view.links", "Links to the selected GPU's peers", ctrl(Key::l),
                   window_.views.mesh.show_links));
     add(in_menu(

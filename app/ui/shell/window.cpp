@@ -237,6 +237,13 @@ void Window::apply(std::optional<PlanEdit> edit) {
     dirty = true;
 }
 
+bool Window::lacks_plan(std::string_view to_do) {
+    const std::string words = not_known_words(document.plan());
+    if (words.empty()) return false;
+    say("There is no plan to " + std::string(to_do) + ": " + words);
+    return true;
+}
+
 void Window::undo() {
     document.undo(), toast.clear();
     if (std::exchange(shown_by_edit, std::nullopt) == selection.group) selection.all_axes = true;
