@@ -842,7 +842,15 @@ const MeshLayout& layout_for(MeshViewState& s, Rect cells, const Scene& scene, f
     Vec2 room{cells.w, cells.h - kRowWords};
     const MeshInBoxes boxes = in_boxes(scene);
     if (boxes.pod > 0) room = {room.x - 2 * kAroundPods, room.y - under_pods(cells.h)};
-    return s.layout.get({room, boxes, scale, scene.evaluation.mesh}, [&] {
+    const MeshLayoutOf of{.room = room,
+                          .boxes = boxes,
+                          .scale = scale,
+                          .mesh = scene.evaluation.mesh,
+                          .gpus = scene.plan.cluster.gpus,
+                          .shards_parameters = scene.plan.layout.zero == 3,
+                          .groups = shows_groups(scene),
+                          .domain = domain_name(scene.plan.cluster)};
+    return s.layout.get(of, [&] {
         MeshLayout out = lay_out_mesh(scene, room, 1 / scale);
         const float beside = room.x - 2 * kRowNames;
         if (names_rows(axes_of({}, scene), out) != nullptr && beside > 2 * kRowNames)
