@@ -21,7 +21,8 @@ struct Followed {
 
 // Returns `set`, which is `before` with the fields of these pointers changed ("/layout/tp", or "/layout" for
 // all below it), with what follows from them. A field that is named never changes.
-// - Where `before` filled its GPUs, and tp, cp, pp or the GPUs are others, data parallelism gives or takes the
+// - Where `before` filled its GPUs, and tp, cp, pp or the GPUs are others, data parallelism gives or takes
+// the
 //   rest as the window's step does (edits.h, with_factor and with_gpus). Of dp_shard and dp_replicate the one
 //   that is not named takes what the named one leaves; where both are named nothing follows. Nothing follows
 //   where that leaves no whole number.

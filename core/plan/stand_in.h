@@ -29,7 +29,9 @@ inline constexpr std::string_view kNotKnown = "not known";
 [[nodiscard]] inline std::string not_known_words(const Plan& plan) {
     const bool model = !is_known(plan.model), cluster = !is_known(plan.cluster);
     if (!model && !cluster) return {};
-    const std::string_view what = model && cluster ? "model and its cluster are" : model ? "model is" : "cluster is";
+    const std::string_view what = model && cluster ? "model and its cluster are"
+                                  : model          ? "model is"
+                                                   : "cluster is";
     return "the run's " + std::string(what) + " not known";
 }
 

@@ -59,6 +59,8 @@ constexpr Asked kAsked[] = {
     {"offload", "/training/offload/optimizer"},
     {"cpu offload", "/training/offload/optimizer"},
     {"imbalance", "/training/router_imbalance"},
+    {"moe balance", "/training/router_imbalance"},
+    {"who waits", "view.blame"},
     {"NVLink", "/cluster/tiers/0/bytes_per_s"},
     {"infiniband", "/cluster/tiers/1/bytes_per_s"},
     {"sensitivity", "page.step.sensitivity"},

@@ -717,7 +717,8 @@ void draw_blame(Ui& ui, Rect& room, const Scene& scene) {
     const Evaluation& e = scene.evaluation;
     const bool known = !is_stand_in(plan);
     Blame b = blame(plan, e, scene.selection.ranks);
-    if (!known) b.domains.clear(), b.seat.reset(), b.nic.reset(), b.tier = -1;  // nobody said where a node ends
+    if (!known)
+        b.domains.clear(), b.seat.reset(), b.nic.reset(), b.tier = -1;  // nobody said where a node ends
     const auto n = static_cast<std::int64_t>(b.ranks.size());
     ui.section(room.cut_top(18), "WHAT THEY SHARE", n == 1 ? "1 RANK" : thousands(n) + " RANKS");
     room.cut_top(6);
@@ -744,7 +745,8 @@ void draw_blame(Ui& ui, Rect& room, const Scene& scene) {
                            + (known ? " over " + tier_label(plan.cluster, g.tier) : "");
         for (const GroupKind also : g.also) head += ", also " + axis_label(also);
         if (!known)
-            head += degree == n ? ". Nobody else is in it." : ". " + thousands(degree - n) + " more are in it.";
+            head +=
+                degree == n ? ". Nobody else is in it." : ". " + thousands(degree - n) + " more are in it.";
         else if (g.operations.empty())
             head += ". This plan's collectives do not use it.";
         else
@@ -757,8 +759,7 @@ void draw_blame(Ui& ui, Rect& room, const Scene& scene) {
         blame_row(ui, room, "wait first",
                   plural(static_cast<std::int64_t>(b.waiting.size()), "GPU", "GPUs") + ": "
                       + ranks_text(b.waiting, kPartsShown));
-    if (!known)
-        blame_row(ui, room, "not known", "nodes, wires and calls: " + not_known_words(plan));
+    if (!known) blame_row(ui, room, "not known", "nodes, wires and calls: " + not_known_words(plan));
     room.cut_top(12);
 }
 

@@ -51,11 +51,9 @@ void Shell::make_file_commands() {
     add(in_menu("File", "file.preset", "Open a preset…", {},
                 [this] { window_.ask(DialogKind::gallery, "", nullptr); }));
     add(in_menu("File", "file.save", "Save", ctrl(Key::s), [this] { files_.save_or_ask(); }));
-    add(in_menu("File", "file.save_as", "Save as…", ctrl(Key::s, true),
-                [this] {
-                    if (!window_.lacks_plan("save"))
-                        window_.ask(DialogKind::save, window_.proposed_file(), nullptr);
-                }));
+    add(in_menu("File", "file.save_as", "Save as…", ctrl(Key::s, true), [this] {
+        if (!window_.lacks_plan("save")) window_.ask(DialogKind::save, window_.proposed_file(), nullptr);
+    }));
     const auto add_review = [this](const char* id, const char* title, const char* menu, bool separator) {
         add({.id = id,
              .title = title,
@@ -200,9 +198,8 @@ void Shell::make_layout_commands() {
              .title = "Schedule " + name + ": " + std::string(c.chunks.detail),
              .run =
                  [this, c, name] {
-                     window_.edit_plan(with_schedule_and_rest(window_.document.plan(), c.schedule,
-                                                              c.chunks.chunks),
-                                       name);
+                     window_.edit_plan(
+                         with_schedule_and_rest(window_.document.plan(), c.schedule, c.chunks.chunks), name);
                  },
              .checked = [this, c] { return c.is_of(window_.document.plan().layout); }});
     }

@@ -245,8 +245,8 @@ const MenuBar::Found& MenuBar::find_rows(const std::string& typed) {
     FoundOf of{.typed = typed,
                .revision = window_.document.revision(),
                .opened = opened_,
-               .shows_values = !window_.hidden_answer.covers(kPlanPlace)
-                               && !is_stand_in(window_.document.plan())};
+               .shows_values =
+                   !window_.hidden_answer.covers(kPlanPlace) && !is_stand_in(window_.document.plan())};
     listed_.clear();
     for (const Command& x : commands_) {
         std::string label = x.text();

@@ -818,7 +818,8 @@ Rect draw_around(Ui& ui, Rect room, const Scene& scene, MeshViewState& state, Ex
     if (legend_height(ui, room.w, scene, form) > room.h * kMostLegend) form = Legend::lines;
     const float legend = legend_height(ui, room.w, scene, form);
     const float high = room.h;
-    const bool enlarged = scene.evaluation.mesh.world >= kEnlargedFrom && period.nodes > 1 && period.count > 1;
+    const bool enlarged =
+        scene.evaluation.mesh.world >= kEnlargedFrom && period.nodes > 1 && period.count > 1;
     if (!enlarged && legend > high * kMostLegend) return room;
     // The legend has room of its own under the cells: the beam from the strip to them crosses no words.
     room.cut_bottom(kBelow);

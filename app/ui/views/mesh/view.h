@@ -28,7 +28,7 @@ struct MeshLayoutOf {
     Vec2 room;
     MeshInBoxes boxes;
     float scale = 1;
-    Mesh mesh;  // whose periods the rows have
+    Mesh mesh;              // whose periods the rows have
     std::int64_t gpus = 0;  // of the cluster, which may have others than ranks
     bool shards_parameters = false, groups = false;
     std::string_view domain{};  // what a fast domain is called

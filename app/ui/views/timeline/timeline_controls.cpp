@@ -56,9 +56,9 @@ void second_switch(Ui& ui, Rect box, const Scene& scene, TimelineViewState& stat
     state.other.update({revision, state.second}, [&](OtherPlan& other) {
         const auto schedule = static_cast<Schedule>(state.second);
         const Layout& l = scene.plan.layout;
-        other.plan = schedule == l.schedule
-                         ? scene.plan
-                         : with_schedule_and_rest(scene.plan, schedule, chunks_for(schedule, l.virtual_stages));
+        other.plan = schedule == l.schedule ? scene.plan
+                                            : with_schedule_and_rest(scene.plan, schedule,
+                                                                     chunks_for(schedule, l.virtual_stages));
         evaluate(other.plan, other.evaluation);
     });
 }
