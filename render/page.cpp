@@ -60,7 +60,10 @@ std::shared_ptr<const TypeFaces> load_faces(const FontFiles& fonts) {
 
 Page::Page(const PageSpec& spec) : impl_(make_impl(spec)) {}
 Page::Page(PageFormat format, Vec2 size, const FontFiles& fonts, std::string title, std::string embedded)
-    : Page(PageSpec{format, size, load_faces(fonts), std::move(title), {std::move(embedded)}, 1, nullptr}) {}
+    : Page(PageSpec{format, size, load_faces(fonts), std::move(title),
+                    embedded.empty() ? std::vector<std::string>{}
+                                     : std::vector<std::string>{std::move(embedded)},
+                    1, nullptr}) {}
 Page::Page(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Page::~Page() = default;
 

@@ -440,6 +440,7 @@ using Point = std::vector<std::pair<std::string, nlohmann::json>>;
 struct Swept {
     std::string reason;          // why there are no figures; empty: there are
     std::vector<Edit> followed;  // of what is set (follow.h)
+    std::string stays{};         // what stays and may not be meant
     Json lacks = Json::array();  // of the variant's software
     double step_s = 0, tokens_per_s = 0, mfu = 0, memory_bytes = 0;
     MemoryFit fit = MemoryFit::no;
@@ -527,6 +528,7 @@ class Sweeper {
             Followed variant = follow(plan_, plan_from_json(document, "", context_.presets), pointers);
             evaluate(variant.plan, e_);
             out.followed = std::move(variant.edits);
+            out.stays = std::move(variant.stays);
             if (e_.valid)
                 out.lacks =
                     json_of_lacks(variant.plan, lacks_of(variant.plan, variant.plan.training.software));
@@ -645,6 +647,9 @@ Answer sweep(const Context& context, const Plan& plan, const OnPlan<SweepOptions
     if (a.vary.empty() == a.points.empty()) refuse("sweep needs --vary FIELD=V,V or --points FILE");
     const std::vector<Point> points = a.points.empty() ? combinations(a.vary) : points_in(a.points);
     const std::vector<Swept> rows = sweep_all(context, plan, points);
+    const auto stays =
+        std::find_if(rows.begin(), rows.end(), [](const Swept& r) { return !r.stays.empty(); });
+    if (stays != rows.end()) say_error("pentamesh: " + stays->stays);
     const Table table = sweep_table(points, rows);
     return {json_of_sweep(points, rows),
             table,

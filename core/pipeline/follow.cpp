@@ -3,7 +3,10 @@
 #include "core/base/text.h"
 #include "core/io/plan_json.h"
 #include "core/pipeline/schedules/schedule.h"
+#include "core/pipeline/sequence.h"
 #include "core/plan/edits.h"
+#include "core/plan/names.h"
+#include "core/plan/stand_in.h"
 
 #include <algorithm>
 
@@ -42,6 +45,52 @@ void follow_stages(const Plan& before, const NamedFields& named, Layout& l) {
     if (l.schedule != was.schedule && !named.has("/layout/microbatch_group")) l.microbatch_group.reset();
 }
 
+// A reduction that the other fields rule out is the software's own again.
+void follow_reduction(const Plan& before, const NamedFields& named, Layout& l) {
+    GradientReduction& when = l.gradient_reduction;
+    if (named.has("/layout/gradient_reduction") || can_reduce(when, l) || !can_reduce(when, before.layout))
+        return;
+    when = GradientReduction::by_software;
+}
+
+// Returns the plan where the other degree of data parallelism has what the named one leaves.
+Plan follow_pair(const Plan& set, Axis named) {
+    const Layout& l = set.layout;
+    const std::int64_t factor = named == Axis::dp_shard ? l.dp_shard : l.dp_replicate.value_or(0);
+    if (factor < 1) return set;
+    Plan p = with_factor(set, named, factor, true);
+    return ranks_laid_out(p) == set.cluster.gpus ? p : set;
+}
+
+constexpr std::int64_t kUsualNode = 8;  // GPUs
+
+// Returns the field that says how many GPUs a node has, where the plan itself says it and makes nodes small.
+std::string_view field_of_small_nodes(const Cluster& c, const Source& source) {
+    if (c.tiers.size() < 2 || !is_known(c) || c.gpus <= kUsualNode) return {};
+    const std::int64_t each = c.tiers.front().domain;
+    if (each < 1 || each >= kUsualNode) return {};
+    const auto states = [&](std::string_view pointer) {
+        return std::find(source.overrides.begin(), source.overrides.end(), pointer) != source.overrides.end();
+    };
+    if (states("/gpus_per_node")) return "gpus_per_node";
+    return source.preset.empty() || states("/fast_domain") || states("/tiers") ? "fast_domain" : "";
+}
+
+// Returns "nodes stay nodes of 4 GPUs, 64 of them".
+std::string small_nodes(const Cluster& c) {
+    const std::int64_t each = c.tiers.front().domain;
+    return sentence("nodes stay nodes of ", each, " GPUs, ", (c.gpus + each - 1) / each, " of them");
+}
+
+// Says so where more GPUs are set and nothing is said of nodes.
+std::string small_nodes_that_stay(const Plan& before, const NamedFields& named, const Plan& set) {
+    for (const char* const field : {"/cluster/fast_domain", "/cluster/gpus_per_node", "/cluster/tiers"})
+        if (named.has(field)) return {};
+    const std::string_view field = field_of_small_nodes(set.cluster, set.cluster_source);
+    if (field.empty() || set.cluster.gpus <= before.cluster.gpus) return {};
+    return sentence(small_nodes(set.cluster), "; cluster.", field, " = ", kUsualNode, " makes them larger");
+}
+
 // Returns the plan with the ranks that are left given to data parallelism.
 Plan follow_ranks(const Plan& before, const Plan& set) {
     // GPUs go first, as if they were stepped; then the degrees.
@@ -62,18 +111,44 @@ Plan follow_ranks(const Plan& before, const Plan& set) {
 
 Followed follow(const Plan& before, const Plan& set, const std::vector<std::string>& pointers) {
     const NamedFields named(pointers);
-    Followed out{set, {}, false};
+    Followed out{set, {}, false, small_nodes_that_stay(before, named, set)};
     follow_stages(before, named, out.plan.layout);
+    follow_reduction(before, named, out.plan.layout);
     const Layout &was = before.layout, &now = out.plan.layout;
     const bool others = now.tp != was.tp || now.cp != was.cp || now.pp != was.pp
                         || out.plan.cluster.gpus != before.cluster.gpus;
-    if (others && !named.has("/layout/dp_shard") && !named.has("/layout/dp_replicate")
+    const bool shard = named.has("/layout/dp_shard"), replicate = named.has("/layout/dp_replicate");
+    if ((others || shard || replicate) && !(shard && replicate)
         && ranks_laid_out(before) == before.cluster.gpus) {
-        Plan filled = follow_ranks(before, out.plan);
+        Plan filled = shard       ? follow_pair(out.plan, Axis::dp_shard)
+                      : replicate ? follow_pair(out.plan, Axis::dp_replicate)
+                                  : follow_ranks(before, out.plan);
         out.fills = filled.layout.dp_shard != now.dp_shard || filled.layout.dp_replicate != now.dp_replicate;
         out.plan = std::move(filled);
     }
     out.edits = edits_between(set, out.plan);
+    return out;
+}
+
+Plan with_schedule_and_rest(const Plan& plan, Schedule schedule, std::int64_t virtual_stages) {
+    return follow(plan, with_schedule(plan, schedule, virtual_stages),
+                  {"/layout/schedule", "/layout/virtual_stages"})
+        .plan;
+}
+
+std::string words_of_edit(const Plan& before, const Plan& after) {
+    constexpr std::int64_t kMany = 4;  // times as many GPUs
+    const Cluster &was = before.cluster, &is = after.cluster;
+    std::string out;
+    const bool more = is.gpus > was.gpus && (was.gpus <= kUsualNode || is.gpus / kMany >= was.gpus);
+    if (more && !field_of_small_nodes(is, after.cluster_source).empty() && !was.tiers.empty()
+        && was.tiers.front().domain == is.tiers.front().domain)
+        out = "N" + small_nodes(is).substr(1) + "; the number behind \"nodes of\" changes that";
+    const GradientReduction when = before.layout.gradient_reduction;
+    if (after.layout.gradient_reduction != when && !can_reduce(when, after.layout))
+        out += sentence(out.empty() ? "" : ". ", "gradient_reduction ", when,
+                        " is not possible with this schedule and ZeRO stage: it is ",
+                        after.layout.gradient_reduction, " now");
     return out;
 }
 
@@ -102,10 +177,11 @@ std::int64_t next_gpus(const Plan& plan, int by, std::int64_t each) {
 }
 
 std::string words_of(const Followed& followed) {
-    if (followed.edits.empty()) return {};
+    if (followed.edits.empty()) return followed.stays;
     return sentence(
         words_of(followed.edits), followed.edits.size() == 1 ? " follows" : " follow",
-        followed.fills ? sentence(", so that all ", followed.plan.cluster.gpus, " GPUs stay in use") : "");
+        followed.fills ? sentence(", so that all ", followed.plan.cluster.gpus, " GPUs stay in use") : "",
+        followed.stays.empty() ? "" : "; ", followed.stays);
 }
 
 }  // namespace pentamesh

@@ -25,6 +25,16 @@ inline constexpr std::string_view kNotKnown = "not known";
     return !is_known(plan.model) || !is_known(plan.cluster);
 }
 
+// Returns "the run's model and its cluster are not known", with what of them is not; empty: both are.
+[[nodiscard]] inline std::string not_known_words(const Plan& plan) {
+    const bool model = !is_known(plan.model), cluster = !is_known(plan.cluster);
+    if (!model && !cluster) return {};
+    const std::string_view what = model && cluster ? "model and its cluster are"
+                                  : model          ? "model is"
+                                                   : "cluster is";
+    return "the run's " + std::string(what) + " not known";
+}
+
 // Returns the plan with a model and a cluster that are not known. All GPUs are in one tier, since nobody said
 // where a node ends; of more than `most_apart` GPUs those of 8 ranks next to each other are drawn as one.
 [[nodiscard]] inline Plan stand_in_of(Plan plan, std::int64_t most_apart = 1024) {

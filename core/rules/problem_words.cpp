@@ -73,11 +73,13 @@ constexpr EnumArray<ProblemCode, Row> make_rows() {
                  "Parameters lie in host memory only where they are gathered layer by layer: ZeRO-3, not "
                  "zero = {zero}."},
              Row{gradient_reduction, error, arithmetic, "/layout/gradient_reduction",
-                 "{zero?Without ZeRO gradients are reduced after each micro-batch or once a step; "
-                 "gradient_reduction run is for zero 2 and 3."
-                 "|ZeRO-1 reduces gradients once a step; gradient_reduction {asked} is for zero 0, 2 and 3."
-                 "|Under {schedule} a GPU's two chunks take turns after every micro-batch: there is no run "
-                 "of micro-batches after which gradients could be reduced.}"},
+                 "{zero?gradient_reduction run is for zero 2 and 3: with zero = 0 gradients are reduced "
+                 "after each micro-batch or once a step."
+                 "|gradient_reduction {asked} is for zero {run?2 and 3|0, 2 and 3}: with zero = 1 "
+                 "gradients are reduced once a step."
+                 "|gradient_reduction run is not for schedule {schedule}: a GPU's two chunks take turns "
+                 "after every micro-batch, so there is no run of micro-batches after which gradients "
+                 "could be reduced. schedule interleaved has such runs.}"},
              Row{recompute_module_missing, warning, megatron, "/training/recompute",
                  "Recomputing {lost} saves nothing: the model has no {needs}."},
 

@@ -358,6 +358,7 @@ void check_reduction(Rules& r) {
     r.find(ProblemCode::gradient_reduction,
            {{"zero", std::min(l.zero, 2)},
             {"asked", name_of(l.gradient_reduction)},
+            {"run", l.gradient_reduction == GradientReduction::run},
             {"schedule", name_of(l.schedule)}},
            {{"/layout/gradient_reduction", name_of(GradientReduction::step)}});
 }

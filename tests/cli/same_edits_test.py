@@ -29,7 +29,7 @@ EDITS = [
     {"layout.pp": 1}, {"layout.pp": 2}, {"layout.pp": 8}, {"pp": 16}, {"layout.pp": 3}, {"layout.pp": 8, "layout.tp": 4},
     {"layout.pp": 8, "layout.schedule": "1f1b"}, {"layout.pp": 1, "layout.tp": 4},
     {"layout.tp": 4, "layout.dp_shard": 16}, {"layout.tp": 4, "layout.dp_shard": 8}, {"tp": 4, "dp_replicate": 2},
-    {"layout.dp_shard": 4, "layout.dp_replicate": 2}, {"dp_shard": 4},
+    {"layout.dp_shard": 4, "layout.dp_replicate": 2}, {"dp_shard": 4}, {"dp_replicate": 4}, {"layout.dp_shard": 3},
     *({"layout.schedule": s} for s in SCHEDULES),
     {"layout.schedule": "interleaved", "layout.virtual_stages": 2}, {"schedule": "1f1b", "virtual_stages": 5},
     {"schedule": "gpipe", "tp": 4}, {"virtual_stages": 2},
@@ -88,14 +88,26 @@ class SameEdits(unittest.TestCase):
             with self.subTest(edit=edit):
                 names = {k.rpartition(".")[2] for k in edit}
                 d, gpus = degrees(report), report["plan"]["cluster"]["gpus"]
-                if names & {"dp_shard", "dp_replicate"}:
-                    self.assertNotIn("/layout/dp_shard", report.get("followed", {}))
-                    self.assertNotIn("/layout/dp_replicate", report.get("followed", {}))
+                pair = names & {"dp_shard", "dp_replicate"}
+                for name in pair:
+                    self.assertNotIn(f"/layout/{name}", report.get("followed", {}))
+                if len(pair) == 2:
+                    self.assertNotIn("followed", report)
+                elif pair:  # the other one takes what it leaves
+                    named, = pair
+                    taken = d["tp"] * d["cp"] * d["pp"] * d[named]
+                    if gpus % taken == 0:
+                        self.assertEqual(math.prod(d.values()), gpus)
                 elif gpus % (d["tp"] * d["cp"] * d["pp"]) == 0:
                     self.assertEqual(math.prod(d.values()), gpus)
         # Worked out by hand: 256 / (4 x 4) and 256 / (8 x 2) GPUs are left; 512 GPUs are twice as many.
         for edit, shard in (({"tp": 4}, 16), ({"pp": 2}, 16), ({"cp": 2}, 4), ({"gpus": 512}, 16), ({"tp": 4, "pp": 2}, 32)):
             self.assertEqual(run_json("report", BASE, "--json", *sets(edit))[1]["plan"]["layout"]["dp_shard"], shard)
+        # HSDP of 8 x 8: replicas take what the shards leave, so that no row of a sweep is refused.
+        rows = pentamesh.plan("hsdp-64").sweep(dp_shard=[1, 2, 4, 8, 16, 32, 64])
+        self.assertTrue(all(row.valid for row in rows))
+        self.assertEqual([row.get("followed") for row in rows],
+                         [None if n == 8 else {"/layout/dp_replicate": 64 // n} for n in (1, 2, 4, 8, 16, 32, 64)])
         # Of 2 x 2 x 2 ranks, four are left: the two replicas stay.
         layout = run_json("report", "mesh-8", "--json", "--set", "tp=1")[1]["plan"]["layout"]
         self.assertEqual((layout["dp_shard"], layout["dp_replicate"]), (4, 2))
@@ -110,12 +122,14 @@ class SameEdits(unittest.TestCase):
             status, out, err = run("report", BASE, "--json", *quiet)
             self.assertNotIn("followed", json.loads(out))
             self.assertNotIn("follow", err)
+        self.assertIn("nodes of 4 GPUs, 64 of them; cluster.fast_domain = 8",
+                      run("report", "mesh-8", "--set", "gpus=256", "--set", "global_batch=256")[2])
         self.assertEqual(pentamesh.plan(BASE).set(tp=4).report().followed, {"/layout/dp_shard": 16})
         for command in ("groups", "memory", "comm", "timeline", "sensitivity", "scale", "search"):
             self.assertEqual(run_json(command, BASE, "--json", "--set", "tp=4")[1]["followed"], {"/layout/dp_shard": 16}, command)
 
     def test_a_plan_that_did_not_fill_its_gpus_is_taken_as_it_is_said(self):
-        idle = pentamesh.plan(BASE).set(dp_shard=4)
+        idle = pentamesh.plan(BASE).set(dp_shard=4, dp_replicate=1)
         self.assertFalse(idle.report().valid)
         half = idle.set(tp=4)
         self.assertEqual((half.document["layout"]["tp"], half.document["layout"]["dp_shard"]), (4, 4))

@@ -6,6 +6,7 @@
 #include "core/pipeline/schedules/schedule.h"
 #include "core/plan/edits.h"
 #include "core/plan/names.h"
+#include "core/plan/problem.h"
 #include "tests/core/shipped.h"
 
 #include <doctest/doctest.h>
@@ -74,12 +75,79 @@ TEST_CASE("several degrees keep all GPUs in use wherever that divides, and what 
             CHECK(now.layout.dp_shard == plan.layout.dp_shard);
         }
         sets.emplace_back("layout.dp_shard=2");
-        const Followed named = follow_sets(plan, sets, presets());
+        Followed named = follow_sets(plan, sets, presets());
+        CHECK(named.plan.layout.dp_shard == 2);  // replicas take what it leaves
+        CHECK(named.plan.layout.dp_replicate.value_or(1) == (rest % 2 == 0 && rest > 0 ? rest / 2 : 1));
+        sets.emplace_back("layout.dp_replicate=1");
+        named = follow_sets(plan, sets, presets());
         CHECK(named.plan.layout.dp_shard == 2);
-        CHECK(named.plan.layout.dp_replicate == plan.layout.dp_replicate);
+        CHECK(named.plan.layout.dp_replicate == 1);
         CHECK_FALSE(named.fills);
     }
     CHECK(filled > 100);
+}
+
+TEST_CASE("of the two degrees of data parallelism the one that is not named takes the rest") {
+    const Plan hsdp = presets().plan("hsdp-64");
+    REQUIRE(hsdp.layout.dp_replicate.value_or(1) > 1);
+    for (const std::int64_t n : {1, 2, 4, 8, 16, 32, 64}) {
+        CAPTURE(n);
+        const Plan shards = follow_sets(hsdp, {set_of(Axis::dp_shard, n)}, presets()).plan;
+        CHECK(shards.layout.dp_shard == n);
+        CHECK(shards.layout.dp_replicate == 64 / n);
+        const Plan copies = follow_sets(hsdp, {set_of(Axis::dp_replicate, n)}, presets()).plan;
+        CHECK(copies.layout.dp_replicate == n);
+        CHECK(copies.layout.dp_shard == 64 / n);
+    }
+    const Followed four = follow_sets(hsdp, {"layout.dp_shard=4"}, presets());
+    CHECK(words_of(four) == "dp_replicate = 16 follows, so that all 64 GPUs stay in use");
+    const Followed three = follow_sets(hsdp, {"layout.dp_shard=3"}, presets());
+    CHECK(three.plan.layout.dp_replicate == hsdp.layout.dp_replicate);
+    CHECK(three.edits.empty());
+}
+
+TEST_CASE("nodes that a plan makes small are said to stay under more GPUs") {
+    const Plan four = presets().plan("mesh-8");
+    const std::string words = words_of(follow_sets(four, {"cluster.gpus=256"}, presets()));
+    CHECK(words.find("nodes stay nodes of 4 GPUs, 64 of them; cluster.fast_domain = 8") != std::string::npos);
+    const Followed wide = follow_sets(four, {"cluster.gpus=256", "cluster.fast_domain=8"}, presets());
+    CHECK(wide.stays.empty());
+    CHECK(wide.plan.cluster.tiers.front().domain == 8);
+    CHECK(follow_sets(four, {"cluster.gpus=4"}, presets()).stays.empty());
+    CHECK(follow_sets(four, {"layout.tp=4"}, presets()).stays.empty());
+    CHECK(follow_sets(presets().plan("llama-3-70b-3d"), {"cluster.gpus=512"}, presets()).stays.empty());
+    // The window says it once, not at each step.
+    const Plan many = with_gpus(four, 16);
+    CHECK(words_of_edit(four, many).find("Nodes stay nodes of 4 GPUs, 4 of them") == 0);
+    CHECK(words_of_edit(many, with_gpus(many, 32)).empty());
+    CHECK_FALSE(words_of_edit(many, with_gpus(many, 256)).empty());
+    CHECK(words_of_edit(four, with_gpus_per_node(many, 8)).empty());
+}
+
+TEST_CASE("a schedule or a ZeRO stage that is set takes a reduction that it can have") {
+    const Plan runs = only_set(presets().plan("llama-3-70b-3d"), {"zero=2", "gradient_reduction=run"});
+    REQUIRE(evaluate(runs).valid);
+    const auto when = [&](const std::vector<std::string>& sets) {
+        return follow_sets(runs, sets, presets()).plan.layout.gradient_reduction;
+    };
+    CHECK(when({"schedule=zb-v"}) == GradientReduction::by_software);
+    CHECK(when({"schedule=dualpipev"}) == GradientReduction::by_software);
+    CHECK(when({"zero=1"}) == GradientReduction::by_software);
+    CHECK(when({"schedule=1f1b"}) == GradientReduction::run);
+    CHECK(when({"zero=3"}) == GradientReduction::run);
+    const Followed zb_v = follow_sets(runs, {"schedule=zb-v"}, presets());
+    CHECK(words_of(zb_v).find("gradient_reduction = by_software") != std::string::npos);
+    CHECK(words_of_edit(runs, with_schedule_and_rest(runs, Schedule::zb_v, 2))
+          == "gradient_reduction run is not possible with this schedule and ZeRO stage: it is by_software "
+             "now");
+    // Who names both is told of both fields, and of what mends it.
+    const Evaluation both =
+        evaluate(follow_sets(runs, {"schedule=zb-v", "gradient_reduction=run"}, presets()).plan);
+    REQUIRE_FALSE(both.valid);
+    const std::string why = first_error(both.problems);
+    CHECK(why.find("gradient_reduction run") != std::string::npos);
+    CHECK(why.find("schedule zb-v") != std::string::npos);
+    CHECK(why.find("interleaved") != std::string::npos);
 }
 
 TEST_CASE("a plan that leaves GPUs idle is taken as it is said") {

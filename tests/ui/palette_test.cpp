@@ -59,6 +59,8 @@ constexpr Asked kAsked[] = {
     {"offload", "/training/offload/optimizer"},
     {"cpu offload", "/training/offload/optimizer"},
     {"imbalance", "/training/router_imbalance"},
+    {"moe balance", "/training/router_imbalance"},
+    {"who waits", "view.blame"},
     {"NVLink", "/cluster/tiers/0/bytes_per_s"},
     {"infiniband", "/cluster/tiers/1/bytes_per_s"},
     {"sensitivity", "page.step.sensitivity"},
@@ -71,6 +73,13 @@ constexpr Asked kAsked[] = {
     {"rank 5", "rank 5"},
     {"gpu 5", "rank 5"},
     {"nodes 4", "set nodes 4"},
+    {"4 nodes", "set 4 nodes"},
+    {"nodes of 8", "set nodes of 8"},
+    {"nodes of 4", "set nodes of 4"},
+    {"8 per node", "set 8 per node"},
+    {"8 gpus per node", "set 8 gpus per node"},
+    {"64 nodes of 8", "set 64 nodes of 8"},
+    {"nodes of", "gpus per node"},
     {"mbs 2", "set mbs 2"},
     {"price 3", "set price 3"},
     {"zero-3", "set zero 3"},
@@ -243,6 +252,17 @@ TEST_CASE("a rank, nodes, a price and a unit are taken as they are typed") {
     CHECK(d.plan().cluster.tiers.front().bytes_per_s == 900e9);
     run_command(d, "gpus per node 4");
     CHECK(d.plan().cluster.tiers.front().domain == 4);
+    const auto nodes_are = [&](const char* typed, std::int64_t nodes, std::int64_t each) {
+        CAPTURE(typed);
+        run_command(d, typed);
+        CHECK(d.plan().cluster.gpus == nodes * each);
+        CHECK(d.plan().cluster.tiers.front().domain == each);
+    };
+    nodes_are("nodes of 8", 32, 8);
+    nodes_are("64 nodes of 4", 64, 4);
+    nodes_are("8 per node", 32, 8);
+    nodes_are("16 nodes", 16, 8);
+    nodes_are("nodes 64, 4 gpus per node", 64, 4);
     const Plan before = d.plan();
     run_command(d, "rank 9999");  // it has 256
     CHECK(d.shell.selection().rank == 5);

@@ -137,6 +137,33 @@ TEST_CASE("a run without a plan shows what it says itself, and asks for its plan
         CHECK(d.drawn("plan.wanted.open", static_cast<std::uint64_t>(view.id)) == (view.id != ViewId::mesh));
     }
     d.shell.show_full(std::nullopt);
+    // What the culprits share is said of the layout only, and no door shows or saves a stand-in's values.
+    REQUIRE(d.click("run.blame"));
+    CHECK(shows(d, "WHAT THEY SHARE"));
+    CHECK(shows(d, "nodes, wires and calls"));
+    for (const std::string_view invented : {"block 0", "GPU 0 of each", "over not known"}) {
+        CAPTURE(invented);
+        CHECK_FALSE(shows(d, invented));
+    }
+    for (const std::string_view page : {"edit.fields", "edit.cluster"}) {
+        run_id(d, page);
+        CHECK(shows(d, "not known"));
+        CHECK_FALSE(d.drawn("editor/model/layers"));
+        CHECK_FALSE(d.drawn("editor/cluster/gpus"));
+        CHECK_FALSE(shows(d, "7168"));
+        CHECK_FALSE(shows(d, "parameters ("));
+        d.press({Key::escape});
+        d.settle();
+    }
+    d.clipboard = "before";
+    for (const std::string_view command : {"file.save", "file.save_as", "edit.copy", "edit.copy_link"}) {
+        CAPTURE(command);
+        run_id(d, command);
+        CHECK(shows(d, "the run's model and its cluster are not known"));
+        CHECK(d.shell.dialog() == DialogKind::none);
+        CHECK(d.clipboard == "before");
+    }
+    CHECK(d.shell.document().unsaved().empty());
     // A model by itself is not enough; the run stays open.
     const runs::RunLayout layout = d.shell.screen().run->hang->hang.layout;
     Plan half = d.plan();

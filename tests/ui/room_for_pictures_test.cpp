@@ -233,3 +233,21 @@ TEST_CASE("the mesh's menu leads to figures and to a second order") {
     run_id(d, "mesh.second.megatron");
     CHECK(d.shell.views().mesh.second >= 0);
 }
+
+TEST_CASE("a message goes with the one frame that is due when its time is over") {
+    Driver d("mesh-8", {1280, 720});
+    d.shell.say("A message that passes by");
+    CHECK(says(d, "A message that passes by"));
+    d.settle();
+    CHECK(d.shell.idle_s() < 10);
+    d.time_s += 10;
+    CHECK_FALSE(says(d, "A message that passes by"));  // no other frame may come
+}
+
+TEST_CASE("the words below the mesh follow an edit that leaves its ranks where they are") {
+    Driver d("mesh-8", {1280, 720});
+    CHECK(says(d, "a row is 2 replicas"));  // ZeRO-3 over shards of 2
+    run_command(d, "zero 1");
+    CHECK_FALSE(says(d, "a row is 2 replicas"));
+    CHECK(says(d, "a row is 4 replicas"));  // each tp group has all of the model
+}

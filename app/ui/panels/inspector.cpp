@@ -392,7 +392,8 @@ Effects draw_inspector(Ui& ui, Rect panel, Scene& scene, InspectorState& state) 
     const bool valid = scene.evaluation.valid;  // a plan with errors has no figures to show
     Effects out;
     if (valid) step_block(ui, room, scene);
-    switch (valid ? scene.selection.topic : Topic::none) {
+    const bool blames = scene.selection.topic == Topic::ranks && has_groups(scene);
+    switch (valid || blames ? scene.selection.topic : Topic::none) {
     case Topic::rank:
         if (scene.selection.rank >= 0 && scene.selection.rank < mesh.world) rank_block(ui, room, scene);
         break;
@@ -705,10 +706,19 @@ void warn(Ui& ui, Rect& room, const std::string& what) {
 
 }  // namespace
 
+bool has_groups(const Scene& scene) {
+    if (scene.evaluation.mesh.world < 1) return false;
+    return scene.evaluation.valid
+           || (is_stand_in(scene.plan) && scene.run != nullptr && scene.run->hang != nullptr);
+}
+
 void draw_blame(Ui& ui, Rect& room, const Scene& scene) {
     const Plan& plan = scene.plan;
     const Evaluation& e = scene.evaluation;
-    const Blame b = blame(plan, e, scene.selection.ranks);
+    const bool known = !is_stand_in(plan);
+    Blame b = blame(plan, e, scene.selection.ranks);
+    if (!known)
+        b.domains.clear(), b.seat.reset(), b.nic.reset(), b.tier = -1;  // nobody said where a node ends
     const auto n = static_cast<std::int64_t>(b.ranks.size());
     ui.section(room.cut_top(18), "WHAT THEY SHARE", n == 1 ? "1 RANK" : thousands(n) + " RANKS");
     room.cut_top(6);
@@ -731,10 +741,13 @@ void draw_blame(Ui& ui, Rect& room, const Scene& scene) {
     for (const SharedGroup& g : b.groups) {
         const Color color = color_of(ui.theme(), g.kind);
         const auto degree = static_cast<std::int64_t>(g.members.size());
-        std::string head = "group " + thousands(g.index) + " of " + thousands(degree) + " GPUs over "
-                           + tier_label(plan.cluster, g.tier);
+        std::string head = "group " + thousands(g.index) + " of " + thousands(degree) + " GPUs"
+                           + (known ? " over " + tier_label(plan.cluster, g.tier) : "");
         for (const GroupKind also : g.also) head += ", also " + axis_label(also);
-        if (g.operations.empty())
+        if (!known)
+            head +=
+                degree == n ? ". Nobody else is in it." : ". " + thousands(degree - n) + " more are in it.";
+        else if (g.operations.empty())
             head += ". This plan's collectives do not use it.";
         else
             head += (degree == n ? ". Nobody else is in it."
@@ -746,6 +759,7 @@ void draw_blame(Ui& ui, Rect& room, const Scene& scene) {
         blame_row(ui, room, "wait first",
                   plural(static_cast<std::int64_t>(b.waiting.size()), "GPU", "GPUs") + ": "
                       + ranks_text(b.waiting, kPartsShown));
+    if (!known) blame_row(ui, room, "not known", "nodes, wires and calls: " + not_known_words(plan));
     room.cut_top(12);
 }
 
@@ -776,7 +790,7 @@ void draw_blame_panel(Ui& ui, Scene& scene, BlamePanelState& state, HostNames& h
     const bool entered = ui.text_field("blame.ranks", field, state.text,
                                        "ranks that hang or fail: 0-7, 12, 99", state.fresh, &changed);
     state.fresh = false;
-    const bool valid = scene.evaluation.valid && scene.evaluation.mesh.world > 0;
+    const bool valid = has_groups(scene);
     if (changed || entered) {
         state.error = !valid ? "The plan has errors: there are no groups." : select_ranks(scene, state.text);
         if (!state.error.empty()) scene.selection = scene.selection.cleared();

@@ -62,7 +62,9 @@ struct CardLine {
 // Shows what some ranks share: as a block of the inspector, and in the panel in which a list of ranks is
 // typed (core/explain/traffic.h).
 
-// Describes scene.selection.ranks, downwards in `room`.
+// Returns true if there are groups to share: of a valid plan, or of the layout that a run's dumps tell.
+[[nodiscard]] bool has_groups(const Scene& scene);
+// Describes scene.selection.ranks, downwards in `room`. Of a run without its plan only the layout is said.
 void draw_blame(Ui& ui, Rect& room, const Scene& scene);
 
 struct BlamePanelState {

@@ -11,6 +11,7 @@
 #include "core/plan/names.h"
 #include "core/plan/plan_fields.h"
 #include "core/plan/problem.h"
+#include "core/plan/stand_in.h"
 #include "core/step/compute.h"
 
 #include <algorithm>
@@ -403,7 +404,7 @@ bool is_model(FieldTopic s) {
 // has room for two lines in any case, so that nothing below moves while one types.
 void draw_counts(Ui& ui, Rect& room, const Scene& scene, PlanEditorState& state, std::uint64_t revision) {
     constexpr float kLine = 16;
-    if (is_model(state.section)) {
+    if (is_model(state.section) && is_known(scene.plan.model)) {
         const std::string& typed = state.edit_text;
         const std::optional<Plan>& tried =
             state.tried.get({revision, state.editing + "=" + (state.editing.empty() ? "" : typed)}, [&] {
@@ -415,9 +416,33 @@ void draw_counts(Ui& ui, Rect& room, const Scene& scene, PlanEditorState& state,
     }
     const Rect reason = room.cut_top(2 * kLine);
     if (!scene.evaluation.valid)
-        put_two_lines(ui, reason, "No other figures: " + first_error(scene.evaluation.problems), refusing(ui),
-                      kLine);
+        put_two_lines(ui, reason,
+                      "No other figures: "
+                          + (is_stand_in(scene.plan) ? not_known_words(scene.plan) + "."
+                                                     : first_error(scene.evaluation.problems)),
+                      refusing(ui), kLine);
     room.cut_top(8);
+}
+
+constexpr float kNotKnownHigh = 80;
+
+// Of a run without its plan a page is shown once somebody has said what it is about.
+bool says_page(const Plan& plan, FieldTopic s) {
+    if (is_model(s)) return is_known(plan.model);
+    if (s == FieldTopic::gpu || s == FieldTopic::fabric || s == FieldTopic::cluster)
+        return is_known(plan.cluster);
+    return s == FieldTopic::plan || !is_stand_in(plan);
+}
+
+void draw_not_known(Ui& ui, Rect room, const Plan& plan) {
+    constexpr float kLine = 20;
+    std::string words = not_known_words(plan);
+    words.front() = 'T';
+    ui.canvas().paragraph(room,
+                          words
+                              + ". Open its plan, paste the script that started it, or choose both in the "
+                                "panel on the left: their fields are here then.",
+                          ui.style(13, Tone::secondary), kLine);
 }
 
 }  // namespace
@@ -436,7 +461,8 @@ Effects draw_plan_editor(Ui& ui, const Scene& scene, PlanEditorState& state, std
         Rect room = sheet.inset(20, 16);
         Rect head = room.cut_top(28);
         if (ui.button("editor.close", head.cut_right(72), "Close")) state.open = false;
-        out.add(preset_button(ui, head, scene, state.section));
+        const bool says = says_page(scene.plan, state.section);
+        if (says) out.add(preset_button(ui, head, scene, state.section));
         c.text_in(head, "Everything that the plan says", {Face::semibold, 14, ui.theme().text, 0});
         room.cut_top(8);
         draw_counts(ui, room, scene, state, revision);
@@ -444,9 +470,10 @@ Effects draw_plan_editor(Ui& ui, const Scene& scene, PlanEditorState& state, std
         room.cut_left(20);
         ScrollArea area(ui, "editor.fields", room, state.scroll, {.keys = state.editing.empty()});
         area.room.cut_right(8);
-        if (state.section == FieldTopic::fabric) out.add(tier_buttons(ui, area.room, scene, state));
-        if (state.section == FieldTopic::gpu) out.add(gpu_row(ui, area.room, scene, state));
-        out.add(draw_fields(ui, area.room, scene, fields, state));
+        if (!says) draw_not_known(ui, area.room.cut_top(kNotKnownHigh), scene.plan);
+        if (says && state.section == FieldTopic::fabric) out.add(tier_buttons(ui, area.room, scene, state));
+        if (says && state.section == FieldTopic::gpu) out.add(gpu_row(ui, area.room, scene, state));
+        if (says) out.add(draw_fields(ui, area.room, scene, fields, state));
         if (scene.flags) draw_flag_words(ui, room, *scene.flags);
     }
     if (!state.choosing.empty()) out.add(draw_choices(ui, scene, fields, state));

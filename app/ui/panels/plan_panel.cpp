@@ -841,7 +841,7 @@ Effects schedule_menu(Ui& ui, const Scene& scene, PlanPanelState& state) {
         items.push_back(item);
     }
     return pick(ui, state, items, false, [&](std::size_t i) {
-        return PlanEdit{with_schedule(scene.plan, choices[i].schedule, choices[i].chunks.chunks),
+        return PlanEdit{with_schedule_and_rest(scene.plan, choices[i].schedule, choices[i].chunks.chunks),
                         items[i].label, ""};
     });
 }

@@ -11,6 +11,7 @@
 #include "core/base/files.h"
 #include "core/base/text.h"
 #include "core/mesh/places.h"
+#include "core/pipeline/follow.h"
 #include "core/pipeline/schedules/schedule.h"
 #include "core/plan/edits.h"
 #include "core/plan/names.h"
@@ -50,8 +51,9 @@ void Shell::make_file_commands() {
     add(in_menu("File", "file.preset", "Open a preset…", {},
                 [this] { window_.ask(DialogKind::gallery, "", nullptr); }));
     add(in_menu("File", "file.save", "Save", ctrl(Key::s), [this] { files_.save_or_ask(); }));
-    add(in_menu("File", "file.save_as", "Save as…", ctrl(Key::s, true),
-                [this] { window_.ask(DialogKind::save, window_.proposed_file(), nullptr); }));
+    add(in_menu("File", "file.save_as", "Save as…", ctrl(Key::s, true), [this] {
+        if (!window_.lacks_plan("save")) window_.ask(DialogKind::save, window_.proposed_file(), nullptr);
+    }));
     const auto add_review = [this](const char* id, const char* title, const char* menu, bool separator) {
         add({.id = id,
              .title = title,
@@ -141,7 +143,7 @@ void Shell::make_edit_commands() {
     add(in_menu("Edit", "edit.presets", "Presets of your own…", {}, [this] { dialogs_.ask_own_presets(); }));
     add(in_menu(
         "Edit", "edit.stages", "Layers of each stage…", {}, [this] { sheets_.open_stages(); },
-        [this] { return window_.document.plan().layout.pp > 1; }));
+        [this] { return window_.document.plan().layout.pp > 1 && is_known(window_.document.plan().model); }));
     add(in_menu("Edit", "edit.title", "Rename the plan…", {}, [this] { menus_.edit_title(); }));
     add(in_menu("Edit", "edit.notes", "Notes of the plan…", {}, [this] { sheets_.open_notes(); }));
     decider_.add_commands(commands_);
@@ -152,6 +154,7 @@ void Shell::make_edit_commands() {
          .separator = true,
          .run =
              [this] {
+                 if (window_.lacks_plan("copy")) return;
                  window_.host.set_clipboard(files_.plan_text());
                  window_.say("Copied the plan as JSON");
              },
@@ -195,8 +198,8 @@ void Shell::make_layout_commands() {
              .title = "Schedule " + name + ": " + std::string(c.chunks.detail),
              .run =
                  [this, c, name] {
-                     window_.edit_plan(with_schedule(window_.document.plan(), c.schedule, c.chunks.chunks),
-                                       name);
+                     window_.edit_plan(
+                         with_schedule_and_rest(window_.document.plan(), c.schedule, c.chunks.chunks), name);
                  },
              .checked = [this, c] { return c.is_of(window_.document.plan().layout); }});
     }
@@ -360,7 +363,10 @@ void Shell::make_view_commands() {
                                    ? ranks_text(window_.selection.ranks)
                                    : std::string());
         },
-        [this] { return window_.evaluation.valid; }));
+        [this] {
+            return window_.evaluation.valid
+                   || (is_stand_in(window_.document.plan()) && window_.real_run && window_.real_run->hang);
+        }));
     add(switch_of("View", "view.links", "Links to the selected GPU's peers", ctrl(Key::l),
                   window_.views.mesh.show_links));
     add(in_menu(

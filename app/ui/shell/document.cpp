@@ -5,6 +5,7 @@
 #include "core/base/threads.h"
 #include "core/io/plan_json.h"
 #include "core/plan/names.h"
+#include "core/plan/stand_in.h"
 
 #include <algorithm>
 #include <array>
@@ -196,7 +197,7 @@ std::vector<UnsavedPlan> Document::unsaved() const {
     const auto look = [&](const State& s) {
         if (std::find(seen.begin(), seen.end(), s.file->id) != seen.end()) return;
         seen.push_back(s.file->id);
-        if (s.modified()) out.push_back({s.file->id, s.file->path, s.plan});
+        if (s.modified() && !is_stand_in(*s.plan)) out.push_back({s.file->id, s.file->path, s.plan});
     };
     look(now_);
     for (std::size_t i = undo_.size(); i-- > 0;) look(undo_[i].state);

@@ -573,6 +573,7 @@ void Files::save(const fs::path& path) {
 
 // Writes the plan to its file. Asks for a file where it has none, or where it cannot be written.
 void Files::save_or_ask(std::function<void()> after) {
+    if (window_.lacks_plan("save")) return;
     if (window_.document.path().empty()) {
         window_.ask(DialogKind::save, window_.proposed_file(), std::move(after));
         return;
@@ -811,6 +812,8 @@ void Files::add_link_commands(std::vector<Command>& commands) {
         if (ships) {
             link.lesson = desk_.lesson().file.stem().string();
             link.step = desk_.lesson().step + 1;
+        } else if (window_.lacks_plan("link to")) {
+            return;
         } else {
             link.plan = nlohmann::ordered_json::parse(plan_text()).dump();
             link.view = window_.full;

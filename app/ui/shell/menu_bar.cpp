@@ -3,6 +3,7 @@
 #include "app/ui/shell/sheets.h"
 #include "app/ui/shell/shell.h"
 #include "app/ui/views/table.h"
+#include "core/plan/stand_in.h"
 
 #include <algorithm>
 #include <array>
@@ -244,7 +245,8 @@ const MenuBar::Found& MenuBar::find_rows(const std::string& typed) {
     FoundOf of{.typed = typed,
                .revision = window_.document.revision(),
                .opened = opened_,
-               .shows_values = !window_.hidden_answer.covers(kPlanPlace)};
+               .shows_values =
+                   !window_.hidden_answer.covers(kPlanPlace) && !is_stand_in(window_.document.plan())};
     listed_.clear();
     for (const Command& x : commands_) {
         std::string label = x.text();

@@ -12,6 +12,7 @@
 #include <cctype>
 #include <cmath>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 namespace pentamesh::ui {
@@ -267,9 +268,10 @@ Plan with_only(const Plan& plan, const std::string& pointer, const std::string& 
     return with_field(plan, pointer, value, presets);
 }
 
-// Sets all fields, then what follows from all of them.
-Plan with_values(const Plan& plan, const std::vector<std::pair<std::string, std::string>>& set,
+// Sets all fields, then what follows from all of them. Nodes are counted in their new size.
+Plan with_values(const Plan& plan, std::vector<std::pair<std::string, std::string>> set,
                  const Presets& presets) {
+    std::stable_partition(set.begin(), set.end(), [](const auto& s) { return s.first == kGpusPerNode; });
     Plan out = plan;
     std::vector<std::string> pointers;
     for (const auto& [pointer, value] : set) {
@@ -309,6 +311,42 @@ field_at(const std::vector<PlanField>& fields, const std::vector<std::string_vie
     return {nullptr, 0};
 }
 
+// A field with its value, as it is typed from one word on.
+struct TypedValue {
+    const PlanField* field = nullptr;  // null: there is none
+    std::string name, value;
+    std::size_t end = 0;  // the word behind it
+};
+
+// Reads "tp 4", "8 per node" or, behind a number of nodes, "of 8".
+TypedValue value_at(const std::vector<PlanField>& fields, const std::vector<std::string_view>& words,
+                    std::size_t from, bool behind_nodes) {
+    const auto is_number = [&](std::size_t i) { return i < words.size() && parse_double(words[i]); };
+    TypedValue out;
+    std::size_t at = from, n = 1;  // of the name
+    if (behind_nodes && words[from] == "of" && is_number(from + 1))
+        out.field = field_called(fields, kGpusPerNode);
+    else if (is_number(from))
+        std::tie(out.field, n) = field_at(fields, words, at = from + 1);
+    else
+        std::tie(out.field, n) = field_at(fields, words, from);
+    if (at > from && out.field != nullptr && words[at + n - 1] == "of")  // "64 nodes of 8"
+        out.field = field_called(fields, words_joined(words, at, --n));
+    const std::size_t value = at > from ? from : from + n;
+    const bool can = out.field != nullptr && out.field->kind != PlanField::Kind::group
+                     && out.field->kind != PlanField::Kind::text && value < words.size();
+    if (!can) return {};
+    out.name = words_joined(words, at, n), out.value = words[value];
+    out.end = std::max(at + n, value + 1);
+    // A unit may follow: "nvlink 450 GB/s".
+    const bool has_unit = out.field->kind == PlanField::Kind::number && at == from && out.end < words.size()
+                          && !is_number(out.end) && field_at(fields, words, out.end).first == nullptr;
+    if (has_unit) out.value += " " + std::string(words[out.end++]);
+    if (out.field->kind == PlanField::Kind::choice || out.field->kind == PlanField::Kind::flag)
+        out.value = in_small_letters(out.value);
+    return out;
+}
+
 }  // namespace
 
 std::optional<TypedEdits> typed_edits(const Plan& plan, std::string_view text, const Presets& presets) {
@@ -320,21 +358,14 @@ std::optional<TypedEdits> typed_edits(const Plan& plan, std::string_view text, c
     std::vector<std::pair<std::string, std::string>> set;
     try {
         for (std::size_t i = 0; i < words.size();) {
-            const auto [field, n] = field_at(fields, words, i);
-            const bool can = field != nullptr && field->kind != PlanField::Kind::group
-                             && field->kind != PlanField::Kind::text && i + n < words.size();
-            if (!can) return std::nullopt;
-            std::string value(words[i + n]), name = words_joined(words, i, n);
-            only_numbers = only_numbers && parse_double(value).has_value();
-            i += n + 1;
-            // A unit may follow: "nvlink 450 GB/s".
-            const bool has_unit = field->kind == PlanField::Kind::number && i < words.size()
-                                  && field_at(fields, words, i).first == nullptr;
-            if (has_unit) value += " " + std::string(words[i++]);
-            if (field->kind == PlanField::Kind::choice || field->kind == PlanField::Kind::flag)
-                value = in_small_letters(value);
-            set.emplace_back(field->pointer, value);
-            out.words += (out.words.empty() ? "" : ", ") + name + " " + value;
+            const bool behind_nodes = !set.empty() && set.back().first == kNodes;
+            TypedValue typed = value_at(fields, words, i, behind_nodes);
+            if (typed.field == nullptr) return std::nullopt;
+            only_numbers =
+                only_numbers && parse_double(typed.value.substr(0, typed.value.find(' '))).has_value();
+            i = typed.end;
+            out.words += (out.words.empty() ? "" : ", ") + typed.name + " " + typed.value;
+            set.emplace_back(typed.field->pointer, std::move(typed.value));
         }
         out.plan = with_values(plan, set, presets);
     } catch (const Error& e) {

@@ -432,9 +432,11 @@ bool shows(ViewId id, const PictureRequest& request, const Screen& screen) {
     return (screen.full ? *screen.full : in_pane) == id;
 }
 
-// Returns the text of the plan in the picture: it opens elsewhere, with the view of the picture.
+// Returns the text of the plan in the picture: it opens elsewhere, with the view of the picture. A run's
+// stand-in is no plan to hand on: empty.
 std::string plan_inside(const Presets& presets, const Plan& plan, const PictureRequest& request,
                         const Screen& screen) {
+    if (is_stand_in(plan)) return {};
     Plan written = without_own_presets(plan, presets);
     const bool dashboard = request.view == kDashboardName;
     written.scene =
@@ -539,7 +541,8 @@ std::string draw_picture(const Presets& presets, const Plan& plan, const Picture
         surface.frame({}, from_s + 2 / 60.0, [&](const FrameInfo& info) { draw(info, request.onto); });
         return {};
     }
-    const std::vector<PngText> words{{"Title", title_of(plan)}, {"pentamesh.plan", text}};
+    std::vector<PngText> words{{"Title", title_of(plan)}};
+    if (!text.empty()) words.push_back({"pentamesh.plan", text});
     if (shell && request.after) return encode_moving_png(frames_of_edit(*shell, surface, request), words);
     if (!vector) return encode_png(surface.read(), words);
     const PageFormat format = ending == "pdf"    ? PageFormat::pdf

@@ -198,6 +198,8 @@ void Shell::frame(const FrameInfo& info, Page* page) {
     window_.state.reduced_motion = window_.settings.reduced_motion;
     if (decider_.forget_change() || window_.dirty || welcome_) window_.state.redraw_all = true;
     window_.dirty = false;
+    // It goes before the frame that is due then: no other one may come.
+    if (!window_.toast.empty() && window_.now_s >= window_.toast_until_s) window_.toast.clear();
     window_.guarded("The dialog", [&] { dialogs_.poll(); });
     window_.guarded("The lesson", [&] { desk_.begin_frame(); });
     // A file that was dropped between two frames brought another plan.
@@ -259,7 +261,6 @@ void Shell::draw_frame(const FrameInfo& info, Page* page) {
         take_undo_keys();
     take_peek(info);
     ui.move_focus();
-    if (!window_.toast.empty() && window_.now_s >= window_.toast_until_s) window_.toast.clear();
 }
 
 Effects Shell::draw_content(Ui& ui, Scene& scene, Rect room) {

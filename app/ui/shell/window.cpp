@@ -12,6 +12,7 @@
 #include "core/advice/advice.h"
 #include "core/base/files.h"
 #include "core/io/presets.h"
+#include "core/pipeline/follow.h"
 #include "core/plan/edits.h"
 #include "core/plan/names.h"
 #include "core/plan/stand_in.h"
@@ -215,7 +216,10 @@ void Window::evaluate() {
 void Window::apply(std::optional<PlanEdit> edit) {
     if (!edit || peeks) return;
     edit->plan = with_true_words(document.plan(), std::move(edit->plan), presets);
-    const std::string lost = lost_words_text(document.plan(), edit->plan);
+    std::string said = lost_words_text(document.plan(), edit->plan);
+    if (!said.empty()) said += "; Ctrl+Z undoes that";
+    if (const std::string stays = words_of_edit(document.plan(), edit->plan); !stays.empty())
+        said += (said.empty() ? "" : ". ") + stays;
     // A model of one's own that no file has is kept, as a replaced plan is.
     if (edit->other_model && document.modified() && is_own_model(document.plan())
         && is_known(document.plan().model)) {
@@ -233,8 +237,15 @@ void Window::apply(std::optional<PlanEdit> edit) {
     document.edit(std::move(edit->plan), std::move(edit->what), std::move(edit->merge_key));
     if (document.revision() != revision) edited = std::move(how), ++edits;
     // The plan of a lesson's step is nobody's own: its title and notes are missed by none.
-    if (!lost.empty() && !set_aside) say(lost + "; Ctrl+Z undoes that");
+    if (!said.empty() && !set_aside) say(std::move(said));
     dirty = true;
+}
+
+bool Window::lacks_plan(std::string_view to_do) {
+    const std::string words = not_known_words(document.plan());
+    if (words.empty()) return false;
+    say("There is no plan to " + std::string(to_do) + ": " + words);
+    return true;
 }
 
 void Window::undo() {

@@ -266,6 +266,8 @@ struct Window {
     void import_settings(const std::filesystem::path& log) const;
     void open_run(const std::filesystem::path& file) const;
     void say(std::string text, double for_s = 6);
+    // Says that there is no plan to do that with, and returns true, where a run's own is not known.
+    bool lacks_plan(std::string_view to_do);
     // Runs `run` when the frame that is being drawn is done.
     void later(std::string what, std::function<void()> run);
     void run_queue();

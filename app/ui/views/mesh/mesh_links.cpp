@@ -819,16 +819,17 @@ Rect draw_around(Ui& ui, Rect room, const Scene& scene, MeshViewState& state, Ex
     Legend form = room.h < kLow ? Legend::lines : room.h < kHigh ? Legend::row : Legend::rows;
     if (legend_height(ui, room.w, scene, form) > room.h * kMostLegend) form = Legend::lines;
     const float legend = legend_height(ui, room.w, scene, form);
-    if (scene.evaluation.mesh.world < kEnlargedFrom || period.nodes < 2 || period.count < 2) {
-        if (legend > room.h * kMostLegend) return room;
-        room.cut_bottom(kBelow);
-        draw_legend(ui, room.cut_bottom(legend), scene, form);
-        room.cut_bottom(8);
-        return room;
-    }
-    const float tile = room.h >= 560 ? kStripTile : room.h >= kLow ? 44.0f : 26.0f;
-    Rect strip = room.cut_top(strip_height(tile));
-    const Rect entries = room.cut_top(legend);
+    const float high = room.h;
+    const bool enlarged =
+        scene.evaluation.mesh.world >= kEnlargedFrom && period.nodes > 1 && period.count > 1;
+    if (!enlarged && legend > high * kMostLegend) return room;
+    // The legend has room of its own under the cells: the beam from the strip to them crosses no words.
+    room.cut_bottom(kBelow);
+    draw_legend(ui, room.cut_bottom(legend), scene, form);
+    room.cut_bottom(form == Legend::lines ? 4.0f : 8.0f);
+    if (!enlarged) return room;
+    const float tile = high >= 560 ? kStripTile : high >= kLow ? 44.0f : 26.0f;
+    const Rect strip = room.cut_top(strip_height(tile));
     room.cut_top(form == Legend::lines ? 2.0f : 10.0f);
     const MeshLayout& layout = layout_for(state, room, scene, ui.canvas().scale());
     const MeshCamera camera = held(state.camera, room, layout);
@@ -837,7 +838,6 @@ Rect draw_around(Ui& ui, Rect room, const Scene& scene, MeshViewState& state, Ex
         draw_beam(ui.canvas(), ui.theme(), strip_ground(strip, tile, period), state.enlarged.inset(-2));
     }
     draw_strip(ui.canvas(), ui.theme(), 11, strip, tile, scene, period);
-    draw_legend(ui, entries, scene, form);
     return room;
 }
 
@@ -845,7 +845,15 @@ const MeshLayout& layout_for(MeshViewState& s, Rect cells, const Scene& scene, f
     Vec2 room{cells.w, cells.h - kRowWords};
     const MeshInBoxes boxes = in_boxes(scene);
     if (boxes.pod > 0) room = {room.x - 2 * kAroundPods, room.y - under_pods(cells.h)};
-    return s.layout.get({room, boxes, scale, scene.evaluation.mesh}, [&] {
+    const MeshLayoutOf of{.room = room,
+                          .boxes = boxes,
+                          .scale = scale,
+                          .mesh = scene.evaluation.mesh,
+                          .gpus = scene.plan.cluster.gpus,
+                          .shards_parameters = scene.plan.layout.zero == 3,
+                          .groups = shows_groups(scene),
+                          .domain = domain_name(scene.plan.cluster)};
+    return s.layout.get(of, [&] {
         MeshLayout out = lay_out_mesh(scene, room, 1 / scale);
         const float beside = room.x - 2 * kRowNames;
         if (names_rows(axes_of({}, scene), out) != nullptr && beside > 2 * kRowNames)

@@ -23,12 +23,15 @@ struct ExpertLoads;     // app/ui/views/shards/view.h
 struct KeptPlan;        // app/ui/views/compare/view.h
 struct KeptTokenCosts;  // mesh_token.h
 
-// The places of the cells follow from these.
+// The places of the cells follow from these, and the words below them.
 struct MeshLayoutOf {
     Vec2 room;
     MeshInBoxes boxes;
     float scale = 1;
-    Mesh mesh;  // whose periods the rows have
+    Mesh mesh;              // whose periods the rows have
+    std::int64_t gpus = 0;  // of the cluster, which may have others than ranks
+    bool shards_parameters = false, groups = false;
+    std::string_view domain{};  // what a fast domain is called
     bool operator==(const MeshLayoutOf&) const = default;
 };
 

@@ -6,6 +6,7 @@
 #include "app/ui/scene/scene.h"
 #include "app/ui/views/timeline/timeline_parts.h"
 #include "app/ui/views/timeline/view.h"
+#include "core/pipeline/follow.h"
 #include "core/pipeline/timeline.h"
 #include "core/plan/edits.h"
 #include "core/plan/names.h"
@@ -55,9 +56,9 @@ void second_switch(Ui& ui, Rect box, const Scene& scene, TimelineViewState& stat
     state.other.update({revision, state.second}, [&](OtherPlan& other) {
         const auto schedule = static_cast<Schedule>(state.second);
         const Layout& l = scene.plan.layout;
-        other.plan = schedule == l.schedule
-                         ? scene.plan
-                         : with_schedule(scene.plan, schedule, chunks_for(schedule, l.virtual_stages));
+        other.plan = schedule == l.schedule ? scene.plan
+                                            : with_schedule_and_rest(scene.plan, schedule,
+                                                                     chunks_for(schedule, l.virtual_stages));
         evaluate(other.plan, other.evaluation);
     });
 }
