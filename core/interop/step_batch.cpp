@@ -71,8 +71,8 @@ void take_pairs(const Dialect& dialect, const KnownSettings& known, SettingsShee
     if (!pairs->key.empty() && !known.cannot_hold(pairs->key)) sheet.map(pairs->key, "/training/micro_batch");
     sheet.problem(
         Severity::info, "pairs", pairs->by,
-        ": a sample is a pair of sequences, a chosen and a rejected one. The plan counts both: micro-batch ",
-        micro, ", global batch ", global, ".");
+        ": a sample is a pair of sequences, ", pairs->are, ". The plan counts both: micro-batch ", micro,
+        ", global batch ", global, ".");
 }
 
 }  // namespace pentamesh::interop
