@@ -270,7 +270,8 @@ void Dialect::complete(std::vector<Setting>& settings, const std::string& progra
         Setting s;
         s.name = "the default of " + data_.at("called").get<std::string>();
         for (const std::string& key : sources)
-            if (const Setting* of = key == kProgram ? nullptr : in(all, key)) s.name = of->name, s.at = of->at;
+            if (const Setting* of = key == kProgram ? nullptr : in(all, key))
+                s.name = of->name, s.at = of->at;
         const json set = rule.value("set", json::object());
         for (const auto& [target, value] : set.items()) {
             s.value = value.get<std::string>();

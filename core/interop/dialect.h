@@ -45,8 +45,8 @@ namespace pentamesh::interop {
 
 // Says that a sample is two sequences.
 struct Pairs {
-    std::string key;   // of the setting that says so; empty: the program does
-    std::string by;    // in words: "stage dpo", "the program dpo.py"
+    std::string key;  // of the setting that says so; empty: the program does
+    std::string by;   // in words: "stage dpo", "the program dpo.py"
     std::string are = "a chosen and a rejected one";
     bool sure = true;  // false: it may be so
 };

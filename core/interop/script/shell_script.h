@@ -32,6 +32,8 @@ struct Invocation {
     int line = 0;
     // Variables that launchers read their processes from: NPROC_PER_NODE, NNODES.
     std::map<std::string, std::string, std::less<>> environment{};
+    // Words of the launcher that starts the shell which runs it: `srun -N 4 bash -c "…"`.
+    std::vector<Argument> outer{};
 };
 
 struct Source {
