@@ -88,8 +88,11 @@ std::optional<OuterScript> file_of_script(ImportRequest& r, const Presets& prese
         return std::nullopt;  // it starts no job
     }
     std::vector<std::string> names = front ? std::vector{front->file} : files_named(out.launch);
-    if (names.empty())
-        if (const std::string usual = file_of_program(out.launch, missing); !usual.empty()) names = {usual};
+    if (names.empty()) {
+        const std::string usual = file_of_program(out.launch, missing);
+        // Another tool may have a program of this name.
+        if (!usual.empty() && ((r.other && r.other(usual)) || has(r.text, "policy."))) names = {usual};
+    }
     for (const std::string& name : names) {
         const auto text = r.other ? r.other(name) : std::nullopt;
         if (!text) {
@@ -111,7 +114,7 @@ std::optional<OuterScript> file_of_script(ImportRequest& r, const Presets& prese
                 || (!own.empty() && !holds(of_file, own.front()->name))))
             continue;
         // A command's own file may say too little to be known by its words.
-        if (front && !holds(of_file, front->tool) && of_file.size() != 1)
+        if (front && (front->sure || (!holds(of_file, front->tool) && of_file.size() != 1)))
             r.tool = front->tool;
         else if (!own.empty() && !front)
             r.tool = own.front()->name;

@@ -522,6 +522,12 @@ std::optional<FrontEnd> front_end_in(std::string_view text, const std::string& p
         const std::string& w = i.words[front.file].text;
         out.file = shell::shown(script, w.starts_with("--config=") ? w.substr(w.find('=') + 1) : w);
         out.known = !shell::unknown_in(script, w);
+        if (front.row->contains("under"))
+            for (const auto& [variable, tool] : (*front.row)["under"].items())
+                if (text.find(variable) != std::string_view::npos) {
+                    out.tool = word_of(tool);
+                    out.sure = true;
+                }
         return out;
     }
     return std::nullopt;

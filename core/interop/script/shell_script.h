@@ -120,6 +120,7 @@ struct FrontEnd {
     std::string command;  // "llamafactory-cli train"
     std::string file;     // as the command names it; "${CONFIG}" where the text does not set it
     bool known = true;    // false: the text does not set the file's name
+    bool sure = false;    // a variable of the environment says which tool of several it is
 };
 
 // Returns the first such command of a text (words.json, "front_ends"); nullopt where it has none, or is no
