@@ -145,7 +145,7 @@ TextForm form_of(std::string_view text, const Tool& tool, const Dialect* dialect
     if (tool.reader != Reader::megatron && !script
         && (any_line({"import ", "from ", "def ", "cfg.", "recipe."}) || has(text, "ParallelismConfig(")))
         return TextForm::python;
-    return any_line({"MODEL_ARGS:", "model:", "trainer:"}) ? TextForm::yaml : TextForm::script;
+    return any_line({"MODEL_ARGS:", "ARGS:", "model:", "trainer:"}) ? TextForm::yaml : TextForm::script;
 }
 
 // Reads the recipe that a YAML names by its Python path, as Hydra makes it, and the file's own settings
@@ -533,11 +533,13 @@ std::vector<Listed> files_of_defaults(const Dialect* dialect, SettingsText& text
 
 // Returns the 256 of "mixtral-256gpus.yaml"; 0: the name says none.
 std::int64_t gpus_in_name(std::string_view path) {
-    const std::string_view name = path.substr(path.rfind('/') + 1);
-    for (std::size_t at = name.find("gpu"); at != std::string_view::npos; at = name.find("gpu", at + 1)) {
+    std::string name(path.substr(path.rfind('/') + 1));
+    for (char& c : name)
+        if (c == 'G' || c == 'P' || c == 'U') c = static_cast<char>(c - 'A' + 'a');
+    for (std::size_t at = name.find("gpu"); at != std::string::npos; at = name.find("gpu", at + 1)) {
         std::size_t begin = at;
         while (begin > 0 && name[begin - 1] >= '0' && name[begin - 1] <= '9') --begin;
-        const auto n = parse_integer(name.substr(begin, at - begin));
+        const auto n = parse_integer(std::string_view(name).substr(begin, at - begin));
         if (n && *n > 0 && *n <= (1 << 20)) return *n;
     }
     return 0;

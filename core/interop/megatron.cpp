@@ -523,13 +523,24 @@ std::string letters_of_lists(std::string_view text) {
 
 }  // namespace
 
-std::optional<std::vector<int>> parse_layer_pattern(std::string_view text) {
+std::optional<std::vector<std::int64_t>> parse_number_list(std::string_view text) {
     const PythonValue list = python_value(text, {}, kMostItems);
     if (list.kind != PythonValue::Kind::list) return std::nullopt;
-    std::vector<int> out;
+    std::vector<std::int64_t> out;
     for (const PythonValue& item : list.items) {
-        if (item.kind != PythonValue::Kind::number || item.number < 0 || item.number > 1) return std::nullopt;
-        out.push_back(static_cast<int>(item.number));
+        if (item.kind != PythonValue::Kind::number) return std::nullopt;
+        out.push_back(item.number);
+    }
+    return out;
+}
+
+std::optional<std::vector<int>> parse_layer_pattern(std::string_view text) {
+    const auto list = parse_number_list(text);
+    if (!list) return std::nullopt;
+    std::vector<int> out;
+    for (const std::int64_t n : *list) {
+        if (n < 0 || n > 1) return std::nullopt;
+        out.push_back(static_cast<int>(n));
     }
     return out;
 }

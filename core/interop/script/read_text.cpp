@@ -84,6 +84,7 @@ std::vector<Setting> with_bases(const Node& root, const TextRequest& r, std::str
 std::vector<Setting> flags_of_yaml(const Node& root, const TextRequest& r) {
     std::vector<Setting> out;
     const Node* arguments = root.find("MODEL_ARGS");
+    if (!arguments) arguments = root.find("ARGS");  // Megatron-LM's examples/moe_recipes, without dashes
     if (!arguments) arguments = &root;
     for (const Setting& s : flatten(*arguments)) {
         // A switch set to false is the same as a missing flag.
