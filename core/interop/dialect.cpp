@@ -22,7 +22,8 @@ using ByKey = std::map<std::string, Setting, std::less<>>;
 constexpr std::pair<const char*, Severity> kSays[] = {
     {"refuse", Severity::error}, {"warn", Severity::warning}, {"info", Severity::info}};
 
-constexpr const char* kProgram = "the program";  // a row of "pairs" asks for it as for a setting
+constexpr const char* kProgram = "the program";  // rules and rows of "pairs" ask for it as for a setting
+constexpr const char* kAre = "are";              // of a row of "pairs": what the two sequences are
 
 bool is_off(const std::string& value) {
     return says_nothing(value) || flag_of_word(value) == false;
@@ -51,8 +52,8 @@ bool same_word(std::string_view a, std::string_view b) {
 }
 
 // "~x": x in small or large letters; "*": any value that is not off; "*x": one that has x in it; "*/x":
-// behind its last slash; ">1",
-// "</layout/tp": a whole number above that, or below another setting's; null: no such setting.
+// behind its last slash; ">1", "</layout/tp": a whole number above that, or below another setting's; "!=2",
+// "!%NAME": a whole number that is another one, or no multiple of another setting's; null: no such setting.
 bool fits(const json& wanted, const Setting* found, const ByKey& all) {
     if (wanted.is_array())
         return std::any_of(wanted.begin(), wanted.end(), [&](const json& w) { return fits(w, found, all); });
@@ -63,6 +64,12 @@ bool fits(const json& wanted, const Setting* found, const ByKey& all) {
     if (text.starts_with("<")) {
         const Setting* other = in(all, text.substr(1));
         return n && other && *n < parse_integer(other->value).value_or(0);
+    }
+    if (text.starts_with("!=")) return n && *n != parse_integer(text.substr(2)).value_or(*n);
+    if (text.starts_with("!%")) {
+        const Setting* other = in(all, text.substr(2));
+        const std::int64_t by = other ? parse_integer(other->value).value_or(0) : 0;
+        return n && by > 0 && *n % by != 0;
     }
     if (text.starts_with("~")) return same_word(found->value, text.substr(1));
     if (text == "*") return !found->stated || !is_off(found->value);
@@ -130,12 +137,17 @@ std::optional<Setting> made(const json& rule, const ByKey& all, std::string& res
 std::optional<Pairs> pairs_by(const json& rows, const ByKey& all, const std::vector<Setting>& settings) {
     for (const json& row : rows) {
         Pairs out;
+        out.are = row.value(kAre, out.are);
         const auto holds = [&](const auto& item) {
             const std::string& name = item.key();
+            if (name == kAre) return true;
             if (!name.ends_with(".*")) {
                 const Setting* found = in(all, name);
                 if (!fits(item.value(), found, all)) return false;
-                if (!found || !out.by.empty()) return true;
+                const bool may_lack = item.value().is_array()
+                                      && std::any_of(item.value().begin(), item.value().end(),
+                                                     [](const json& w) { return w.is_null(); });
+                if (!found || !out.by.empty() || may_lack) return true;
                 if (name != kProgram) out.key = name;
                 out.by = found->name + " " + found->value;
                 return true;
@@ -210,6 +222,12 @@ std::string Dialect::key_of(const std::string& written) const {
 void Dialect::complete(std::vector<Setting>& settings, const std::string& program) {
     ByKey all;
     for (const Setting& s : settings) all[s.key.empty() ? key_of(s.name) : s.key] = s;
+    if (!program.empty()) {
+        Setting started;
+        started.name = started.key = kProgram;
+        started.value = program;
+        all[kProgram] = started;
+    }
     const auto add = [&](const std::string& target, Setting s) {
         if (in(all, target)) return false;
         s.key = target;
@@ -252,7 +270,8 @@ void Dialect::complete(std::vector<Setting>& settings, const std::string& progra
         Setting s;
         s.name = "the default of " + data_.at("called").get<std::string>();
         for (const std::string& key : sources)
-            if (const Setting* of = in(all, key)) s.name = of->name, s.at = of->at;
+            if (const Setting* of = key == kProgram ? nullptr : in(all, key))
+                s.name = of->name, s.at = of->at;
         const json set = rule.value("set", json::object());
         for (const auto& [target, value] : set.items()) {
             s.value = value.get<std::string>();
@@ -261,12 +280,6 @@ void Dialect::complete(std::vector<Setting>& settings, const std::string& progra
     }
     const json pairs = data_.value("pairs", json::object());
     if (pairs.empty()) return;
-    if (!program.empty()) {
-        Setting started;
-        started.name = started.key = kProgram;
-        started.value = program;
-        all[kProgram] = started;
-    }
     pairs_ = pairs_by(pairs.value("of", json::array()), all, settings);
     if (pairs_) return;
     pairs_ = pairs_by(pairs.value("perhaps", json::array()), all, settings);

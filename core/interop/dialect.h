@@ -39,13 +39,15 @@ namespace pentamesh::interop {
 //   {"when": ..., "refuse", "warn" or "info": WORDS, "code": CODE}; what is refused is a clause, and the tool
 //   refuses it unless "who" names another
 // "pairs": {"of": [{NAME: VALUE}...], "perhaps": [...]}: where one of the first holds, each sample is two
-//   sequences (step_batch.h); one of the others only warns of it. "a.*" is any setting of the section,
-//   "the program" what the launch starts ("dpo.py", "trl dpo").
+//   sequences (step_batch.h); one of the others only warns of it. "a.*" is any setting of the section, "are"
+//   says what the two are.
+// "the program": in rules and pairs what the launch starts ("dpo.py", "trl dpo").
 
-// Says that a sample is two sequences, a chosen and a rejected one.
+// Says that a sample is two sequences.
 struct Pairs {
-    std::string key;   // of the setting that says so; empty: the program does
-    std::string by;    // in words: "stage dpo", "the program dpo.py"
+    std::string key;  // of the setting that says so; empty: the program does
+    std::string by;   // in words: "stage dpo", "the program dpo.py"
+    std::string are = "a chosen and a rejected one";
     bool sure = true;  // false: it may be so
 };
 

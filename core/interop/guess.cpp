@@ -3,6 +3,7 @@
 #include "core/base/files.h"
 #include "core/base/json_reader.h"
 #include "core/base/text.h"
+#include "core/interop/import.h"
 #include "core/interop/script/settings.h"
 
 #include <algorithm>
@@ -67,6 +68,38 @@ std::vector<const Tool*> nearest_tools(std::string_view text, const Presets& pre
     for (const auto& [n, tool] : found)
         if (out.size() < most) out.push_back(tool);
     return out;
+}
+
+namespace {
+
+// Returns the setting by which a file of this tool names those that it starts from; empty: it has none.
+std::string bases_of(const Tool& tool, const Presets& presets) {
+    const auto file = presets.root() / "frameworks" / (std::string(tool.name) + ".json");
+    const auto known = try_read_file(file);
+    return known ? parse_json(*known, file.string()).value("bases", std::string()) : std::string();
+}
+
+}  // namespace
+
+const Tool* tool_of_bases(const ImportRequest& r, const Presets& presets) {
+    if (!r.other || is_script(r.text)) return nullptr;
+    for (const Tool* tool : read_tools()) {
+        const std::string named = bases_of(*tool, presets);
+        if (named.empty() || !has_line(r.text, named + ":")) continue;
+        TextRequest text{.text = r.text, .path = r.path};
+        text.bases = named;
+        text.folder = r.folder;
+        std::string all = r.text;
+        text.other = [&](const std::string& name) {
+            std::optional<std::string> base = r.other(name);
+            if (base) all.append("\n").append(*base);
+            return base;
+        };
+        (void)read_text(TextForm::yaml, text);
+        const std::vector<const Tool*> fits = guess_tools(all);
+        if (fits.size() == 1 && fits.front() == tool) return tool;
+    }
+    return nullptr;
 }
 
 }  // namespace pentamesh::interop

@@ -11,10 +11,15 @@
 
 namespace pentamesh::interop {
 
+struct ImportRequest;
+
 // Returns how a tool is called whose text this is and that is not read; empty where none is recognized.
 [[nodiscard]] std::string unread_tool(std::string_view text);
 // Returns at most three tools, first the one of whose settings' names most stand in the text.
 [[nodiscard]] std::vector<const Tool*> nearest_tools(std::string_view text, const Presets& presets);
+// Returns the tool of a YAML that says only what differs from other files, by their words; null: it starts
+// from none that are there, or they are of no tool.
+[[nodiscard]] const Tool* tool_of_bases(const ImportRequest& r, const Presets& presets);
 // Returns true if all marks of one of the groups stand in the text (Tool::marks).
 [[nodiscard]] bool has_marks(std::string_view text, const std::vector<std::vector<std::string_view>>& groups);
 

@@ -100,34 +100,6 @@ bool is_model_part(std::string_view pointer) {
          "no framework's settings are known by this text" + nearest + "; `pentamesh import --help` says all");
 }
 
-// Returns the setting by which a file of this tool names those that it starts from; empty: it has none.
-std::string bases_of(const Tool& tool, const Presets& presets) {
-    const auto file = presets.root() / "frameworks" / (std::string(tool.name) + ".json");
-    const auto known = try_read_file(file);
-    return known ? parse_json(*known, file.string()).value("bases", std::string()) : std::string();
-}
-
-// A YAML that says only what differs from other files is known by their words.
-const Tool* tool_of_bases(const ImportRequest& r, const Presets& presets) {
-    if (!r.other || is_script(r.text)) return nullptr;
-    for (const Tool* tool : read_tools()) {
-        const std::string named = bases_of(*tool, presets);
-        if (named.empty() || !has_line(r.text, named + ":")) continue;
-        TextRequest text{.text = r.text, .path = r.path};
-        text.bases = named;
-        std::string all = r.text;
-        text.other = [&](const std::string& name) {
-            std::optional<std::string> base = r.other(name);
-            if (base) all.append("\n").append(*base);
-            return base;
-        };
-        (void)read_text(TextForm::yaml, text);
-        const std::vector<const Tool*> fits = guess_tools(all);
-        if (fits.size() == 1 && fits.front() == tool) return tool;
-    }
-    return nullptr;
-}
-
 const Tool& tool_of(const ImportRequest& r, const Presets& presets, const std::string& missing) {
     const auto name = [](const Tool* t) { return t->name; };
     if (!r.tool.empty()) {
@@ -173,7 +145,7 @@ TextForm form_of(std::string_view text, const Tool& tool, const Dialect* dialect
     if (tool.reader != Reader::megatron && !script
         && (any_line({"import ", "from ", "def ", "cfg.", "recipe."}) || has(text, "ParallelismConfig(")))
         return TextForm::python;
-    return any_line({"MODEL_ARGS:", "model:", "trainer:"}) ? TextForm::yaml : TextForm::script;
+    return any_line({"MODEL_ARGS:", "ARGS:", "model:", "trainer:"}) ? TextForm::yaml : TextForm::script;
 }
 
 // Reads the recipe that a YAML names by its Python path, as Hydra makes it, and the file's own settings
@@ -225,6 +197,7 @@ SettingsText read_settings(const ImportRequest& r, const Presets& presets, const
         text.known_functions = recipes.value_or("");
     }
     if (dialect) text.bases = dialect->data().value("bases", "");
+    text.folder = r.folder;
     text.flags = tool.reader == Reader::megatron && !dialect;
     if (tool.reader == Reader::megatron)
         text.is_switch = [&known](std::string_view key) { return known.is_switch(key); };
@@ -519,6 +492,31 @@ void prefer_stated_gpus(const SettingsSheet& sheet, Launch& launch) {
     if (each && launch.gpus_of_tasks && (each->key.empty() || launch.gpus_per_node == 1)) launch.gpus = 0;
 }
 
+// Takes out what "~model.peft" of a command takes away, as Hydra does, and the word with it.
+void take_away(SettingsText& text, std::vector<Listed>& out) {
+    std::vector<Setting> left;
+    for (Setting& s : text.settings) {
+        if (!s.name.starts_with("~")) {
+            left.push_back(std::move(s));
+            continue;
+        }
+        const std::string name = s.name.substr(1);
+        std::erase_if(left, [&](const Setting& before) {
+            const std::string_view own =
+                std::string_view(before.name)
+                    .substr(std::min(before.name.find_first_not_of('+'), before.name.size()));
+            return own == name || own.starts_with(name + ".");
+        });
+        out.push_back({s.name,
+                       s.value,
+                       {},
+                       "it takes a setting away: what the tool does without it stands",
+                       s.at.line,
+                       s.at.file});
+    }
+    text.settings = std::move(left);
+}
+
 // Takes out the words that name a tool's own file of defaults: they hold wherever the text says no others.
 std::vector<Listed> files_of_defaults(const Dialect* dialect, SettingsText& text) {
     std::vector<Listed> out;
@@ -535,11 +533,13 @@ std::vector<Listed> files_of_defaults(const Dialect* dialect, SettingsText& text
 
 // Returns the 256 of "mixtral-256gpus.yaml"; 0: the name says none.
 std::int64_t gpus_in_name(std::string_view path) {
-    const std::string_view name = path.substr(path.rfind('/') + 1);
-    for (std::size_t at = name.find("gpu"); at != std::string_view::npos; at = name.find("gpu", at + 1)) {
+    std::string name(path.substr(path.rfind('/') + 1));
+    for (char& c : name)
+        if (c == 'G' || c == 'P' || c == 'U') c = static_cast<char>(c - 'A' + 'a');
+    for (std::size_t at = name.find("gpu"); at != std::string::npos; at = name.find("gpu", at + 1)) {
         std::size_t begin = at;
         while (begin > 0 && name[begin - 1] >= '0' && name[begin - 1] <= '9') --begin;
-        const auto n = parse_integer(name.substr(begin, at - begin));
+        const auto n = parse_integer(std::string_view(name).substr(begin, at - begin));
         if (n && *n > 0 && *n <= (1 << 20)) return *n;
     }
     return 0;
@@ -579,7 +579,7 @@ Import import_settings(const ImportRequest& request, const Presets& presets) {
         fail(request, "is larger than 10 MiB, the most that is read as settings");
     ImportRequest reading = request;
     std::string missing;
-    std::optional<OuterScript> outer = file_of_script(reading, missing);
+    std::optional<OuterScript> outer = file_of_script(reading, presets, missing);
     // Whose settings these are, and what is known of them.
     const Tool& tool = tool_of(reading, presets, missing);
     const KnownSettings known(tool.name, presets);
@@ -628,8 +628,10 @@ Import import_settings(const ImportRequest& request, const Presets& presets) {
     // The launcher's words and files that are named say more.
     Beside beside;
     if (tool.reader != Reader::model) {
-        std::vector<Listed> usual = files_of_defaults(named, text);
+        std::vector<Listed> usual = files_of_defaults(named, text), away;
+        take_away(text, away);
         beside = read_beside(reading, presets, text);
+        for (Listed& l : away) beside.lists.unmapped.push_back(std::move(l));
         for (Listed& l : usual) beside.lists.ignored.push_back(std::move(l));
         hand_on(beside, tool, named, text);
     }

@@ -33,6 +33,8 @@ struct ImportRequest {
     std::vector<std::string> variables{};  // "TP=4": of a script, where it does not say them
     std::string arguments{};               // of a script: its $1, $2 …
     OtherFile other{};                     // other files that it names; empty: there are none
+    std::string
+        folder{};  // of a file that a script names, "conf/", from where the script's own are looked for
 };
 
 struct Import {

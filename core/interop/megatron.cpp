@@ -267,6 +267,13 @@ class LayoutReader {
     void batch() {
         nlohmann::json& t = d_.training;
         const std::int64_t micro = t.value("micro_batch", std::int64_t{1});
+        // Tools over transformers' Trainer say how many micro-batches of a rank make a step.
+        const auto calls = s_.integer("micro_batches_of_a_step", "/training/global_batch");
+        if (calls && !t.contains("global_batch")) {
+            const bool split = s_.flag("step_is_split_by_ep", "/training/global_batch").value_or(false);
+            const std::int64_t all = std::min(micro, kMost) * std::min(*calls, kMost) * std::min(dp_, kMost);
+            t["global_batch"] = std::max(all / (split ? ep_ : 1), std::min(micro, kMost));
+        }
         if (!t.contains("global_batch")) t["global_batch"] = micro * dp_;
         const std::int64_t global = t["global_batch"].get<std::int64_t>();
         if (global % (micro * dp_) != 0 && !s_.has("global_batch_size") && !s_.has("micro_batch_size"))
@@ -438,6 +445,7 @@ class LayoutReader {
                        " need --sequence-parallel");
     }
 
+    static constexpr std::int64_t kMost = std::int64_t{1} << 20;  // hostile numbers multiply to no more
     SettingsSheet& s_;
     PlanDraft& d_;
     nlohmann::json& l_;
@@ -515,13 +523,24 @@ std::string letters_of_lists(std::string_view text) {
 
 }  // namespace
 
-std::optional<std::vector<int>> parse_layer_pattern(std::string_view text) {
+std::optional<std::vector<std::int64_t>> parse_number_list(std::string_view text) {
     const PythonValue list = python_value(text, {}, kMostItems);
     if (list.kind != PythonValue::Kind::list) return std::nullopt;
-    std::vector<int> out;
+    std::vector<std::int64_t> out;
     for (const PythonValue& item : list.items) {
-        if (item.kind != PythonValue::Kind::number || item.number < 0 || item.number > 1) return std::nullopt;
-        out.push_back(static_cast<int>(item.number));
+        if (item.kind != PythonValue::Kind::number) return std::nullopt;
+        out.push_back(item.number);
+    }
+    return out;
+}
+
+std::optional<std::vector<int>> parse_layer_pattern(std::string_view text) {
+    const auto list = parse_number_list(text);
+    if (!list) return std::nullopt;
+    std::vector<int> out;
+    for (const std::int64_t n : *list) {
+        if (n < 0 || n > 1) return std::nullopt;
+        out.push_back(static_cast<int>(n));
     }
     return out;
 }
@@ -631,7 +650,7 @@ void read_bridge(SettingsSheet& s, PlanDraft& d, const Presets& presets, const L
         dialect.overlap_default = true;
         dialect.distributed_optimizer_default = true;
         dialect.micro_batch_default = 2;
-        dialect.global_batch_default = 32;
+        dialect.global_batch_default = s.has("micro_batches_of_a_step") ? 0 : 32;
     }
     read_world(s, d, launch);
     const bool experts = presets.has(PresetKind::model, d.model_preset) && presets.model(d.model_preset).moe;

@@ -40,6 +40,8 @@ struct PipelineParts {
 };
 [[nodiscard]] PipelineParts parse_pipeline_layout(std::string_view text);
 
+// Reads "[0,0,4]+[128,4]*20": a Python list of whole numbers; nullopt for any other text.
+[[nodiscard]] std::optional<std::vector<std::int64_t>> parse_number_list(std::string_view text);
 // Reads "[0]*3+[1]*58", "([1]*2+[0])*4": a Python list of 0 and 1; nullopt for any other text.
 [[nodiscard]] std::optional<std::vector<int>> parse_layer_pattern(std::string_view text);
 

@@ -7,6 +7,7 @@
 #include "core/plan/plan_fields.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace pentamesh::interop {
 namespace {
@@ -15,7 +16,7 @@ class ModelReader {
   public:
     ModelReader(SettingsSheet& sheet, PlanDraft& draft, const MegatronDialect& dialect)
         : s_(sheet), d_(draft), m_(draft.model), known_(dialect.known), whole_(!dialect.model_named),
-          require_(dialect.command_line && whole_) {}
+          command_line_(dialect.command_line), require_(dialect.command_line && whole_) {}
 
     void read() {
         take_fields(s_, d_, known_, "/model");
@@ -24,10 +25,14 @@ class ModelReader {
         norms_and_biases();
         positions();
         vocabulary();
-        if (s_.flag("multi_latent_attention", "/model/attention").value_or(false)) latent_attention();
+        const bool compressed = whole_ && s_.value_of("experimental_attention_variant") == "dsv4_hybrid";
+        const bool latent = s_.flag("multi_latent_attention", "/model/attention").value_or(false);
+        if (latent && !compressed) latent_attention();
         window();
         experts();
         mamba();
+        if (compressed) compressed_attention(latent);
+        hyper_connections();
     }
 
   private:
@@ -321,6 +326,122 @@ class ModelReader {
         set_pattern(letters, "moe_layer_freq");
     }
 
+    // ---- DeepSeek-V4: the branch dev of Megatron-LM, d48bd6be ---------------------------------------------
+
+    // From transformer_config.py and deepseek_v4_hybrid_attention.py: heads are v_head_dim wide and share one
+    // key head, so that ranks and heads of keys say nothing.
+    void compressed_attention(bool latent) {
+        s_.map("experimental_attention_variant", "/model/attention");
+        if (!latent)
+            s_.refusal("compressed-without-latent", "Megatron",
+                       "dsv4_hybrid stands without --multi-latent-attention");
+        const std::string of = "/model/compressed/";
+        const auto rank = s_.integer("q_lora_rank", of + "q_lora_rank");
+        if (!rank && command_line_)
+            return s_.error("setting-missing",
+                            "--q-lora-rank is missing: dsv4_hybrid makes its queries of it");
+        const auto take = [&](const char* key, const std::string& path, std::int64_t otherwise) {
+            return s_.integer(key, path).value_or(otherwise);
+        };
+        m_["attention"] = "compressed";
+        m_["compressed"] = {{"q_lora_rank", rank.value_or(512)},
+                            {"o_lora_rank", take("o_lora_rank", of + "o_lora_rank", 1024)},
+                            {"o_groups", take("o_groups", of + "o_groups", 8)},
+                            {"index_heads", take("dsa_indexer_n_heads", of + "index_heads", 64)},
+                            {"index_head_dim", take("dsa_indexer_head_dim", of + "index_head_dim", 128)},
+                            {"index_top_k", take("dsa_indexer_topk", of + "index_top_k", 512)}};
+        m_["head_dim"] = take("v_head_dim", "/model/head_dim", 128);
+        m_["kv_heads"] = 1;
+        m_["attention_sinks"] = true;
+        m_["sliding_window"] = take("csa_window_size", "/model/sliding_window", 128);
+        for (const char* key : {"kv_lora_rank", "qk_head_dim", "qk_pos_emb_head_dim"}) s_.ignore(key);
+        if (!m_.contains("qk_norm") || m_["qk_norm"] == "none")
+            s_.problem(
+                Severity::warning, "norms-of-latents",
+                "Without --qk-layernorm the ranks of queries and keys have no norms: the plan has them.");
+        m_.erase("qk_norm");
+        if (parse_integer(s_.value_of("context_parallel_size")).value_or(1) > 1
+            && s_.value_of("cp_partition_mode") != "contiguous")
+            s_.refusal("compressed-cp", "Megatron",
+                       "dsv4_hybrid with cp needs --cp-partition-mode contiguous");
+        compressed_layers();
+    }
+
+    // Returns which layers have experts, as the fields that are read so far say it.
+    [[nodiscard]] std::vector<bool> layers_with_experts() const {
+        std::vector<bool> out(
+            static_cast<std::size_t>(std::clamp<std::int64_t>(value("layers", 0), 0, 1 << 16)));
+        const auto moe = m_.find("moe");
+        if (moe == m_.end()) return out;
+        std::vector<bool> listed;
+        for (const nlohmann::json& run : m_.value("pattern", nlohmann::json::array()))
+            listed.insert(listed.end(), run["count"].get<std::size_t>(), run["ffn"] == "moe");
+        const std::int64_t first = moe->value("first_dense_layers", std::int64_t{0}),
+                           every = std::max<std::int64_t>(moe->value("every", std::int64_t{1}), 1);
+        for (std::size_t i = 0; i < out.size(); ++i) {
+            const std::int64_t behind = static_cast<std::int64_t>(i) - first;
+            out[i] = listed.empty() ? behind >= 0 && (behind + 1) % every == 0 : listed[i % listed.size()];
+        }
+        return out;
+    }
+
+    // --csa-compress-ratios: 0 has a window only, 4 keys of overlapping tokens that an indexer picks from,
+    // 128 keys of so many tokens; those of prediction layers stand behind.
+    void compressed_layers() {
+        constexpr std::int64_t kPicks = 4, kAll = 128;
+        const char* key = "csa_compress_ratios";
+        const auto text = s_.text(key, "/model/pattern");
+        const auto ratios = text ? parse_number_list(*text) : std::nullopt;
+        const std::vector<bool> experts = layers_with_experts();
+        const std::size_t all = experts.size() + static_cast<std::size_t>(value("mtp_layers", 0));
+        const auto known = [](std::int64_t n) { return n == 0 || n == kPicks || n == kAll; };
+        if (!ratios || ratios->size() < all || !std::all_of(ratios->begin(), ratios->end(), known))
+            return s_.error("compress-ratios",
+                            "Megatron refuses: --csa-compress-ratios has to say 0, 4 or 128 for ", all,
+                            " layers, those that predict further tokens among them: found ",
+                            text ? shown_text(*text) : std::string("none"));
+        for (std::size_t i = experts.size(); i < all; ++i)
+            if ((*ratios)[i] != 0)
+                s_.cannot_hold(key, "the plan's layers that predict further tokens have a window only");
+        const std::int64_t by_table = s_.integer("moe_n_hash_layers", "/model/pattern", 0).value_or(0);
+        nlohmann::json runs = nlohmann::json::array();
+        for (std::size_t i = 0; i < experts.size(); ++i) {
+            nlohmann::json run = {{"kind", "window"}, {"ffn", experts[i] ? "moe" : "dense"}, {"count", 1}};
+            if ((*ratios)[i] > 0) run["compress"] = (*ratios)[i];
+            if ((*ratios)[i] == kPicks) run["picks_compressed"] = true;
+            if (experts[i] && std::cmp_less(i, by_table)) run["hash_routed"] = true;
+            const bool same = !runs.empty() && [&] {
+                nlohmann::json before = runs.back();
+                before["count"] = 1;
+                return before == run;
+            }();
+            if (same)
+                runs.back()["count"] = runs.back()["count"].get<std::int64_t>() + 1;
+            else
+                runs.push_back(std::move(run));
+        }
+        if (runs.size() > kMostRuns)
+            return s_.cannot_hold(key,
+                                  "a plan holds at most " + std::to_string(kMostRuns) + " runs of layers");
+        m_["pattern"] = runs;
+        if (m_.contains("moe")) {
+            m_["moe"].erase("first_dense_layers");
+            m_["moe"]["every"] = 1;
+        }
+    }
+
+    // The branches main and dev name them apart.
+    void hyper_connections() {
+        bool on = false;
+        std::int64_t streams = 4;
+        const std::string path = "/model/hyper_streams";
+        for (const char* key : {"enable_hyper_connections", "enable_mhc_connections"})
+            on = s_.flag(key, path).value_or(false) || on;
+        for (const char* key : {"num_residual_streams", "mhc_num_residual_streams"})
+            streams = s_.integer(key, path).value_or(streams);
+        if (on && whole_) m_["hyper_streams"] = streams;
+    }
+
     // Sets layers as the plan's pattern has them: runs of equal layers, repeated to all.
     void set_pattern(const std::string& letters, const char* key) {
         std::size_t period = 1;
@@ -349,7 +470,7 @@ class ModelReader {
     PlanDraft& d_;
     nlohmann::json& m_;
     const KnownSettings& known_;
-    bool whole_, require_;
+    bool whole_, command_line_, require_;
 };
 
 }  // namespace

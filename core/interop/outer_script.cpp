@@ -2,6 +2,7 @@
 
 #include "core/base/files.h"
 #include "core/base/text.h"
+#include "core/interop/guess.h"
 
 #include <algorithm>
 #include <utility>
@@ -34,6 +35,19 @@ std::vector<std::string> files_named(const Launch& launch) {
     return out;
 }
 
+// Returns the file that a program reads where its command names none (words.json, "program_files"); empty:
+// it has none, or the command names one that the text does not set.
+std::string file_of_program(const Launch& launch, std::string& missing) {
+    for (const Setting& s : launch.flags)
+        if (s.name == "--config") {
+            if (!s.unknown.empty() && missing.empty()) missing = s.value;
+            return {};
+        }
+    for (const auto& row : words("program_files"))
+        if (word_of(row["program"]) == launch.program) return std::string(word_of(row["file"]));
+    return {};
+}
+
 bool holds(const std::vector<const Tool*>& tools, std::string_view name) {
     return std::any_of(tools.begin(), tools.end(), [&](const Tool* t) { return t->name == name; });
 }
@@ -49,12 +63,15 @@ bool holds(const std::vector<const Tool*>& tools, std::string_view name) {
 
 }  // namespace
 
-std::optional<OuterScript> file_of_script(ImportRequest& r, std::string& missing) {
+std::optional<OuterScript> file_of_script(ImportRequest& r, const Presets& presets, std::string& missing) {
     if (!r.tool.empty()) return std::nullopt;
     // A program that is known by its name may take a file of its own tool: `-m axolotl.cli.train full.yaml`.
     // A launcher's words are of the job around it; its own file is read_beside's.
     std::vector<const Tool*> own = guess_tools(r.text);
-    const bool script = is_script(r.text);
+    const auto names_program = [&](const auto& row) { return has(r.text, word_of(row["program"])); };
+    const auto& programs = words("program_files");
+    const bool script =
+        is_script(r.text) || (own.empty() && std::any_of(programs.begin(), programs.end(), names_program));
     if (!script && !own.empty()) return std::nullopt;
     const shell::Given given = given_by(r);
     const std::optional<FrontEnd> front = front_end_in(r.text, r.path, given);
@@ -70,13 +87,25 @@ std::optional<OuterScript> file_of_script(ImportRequest& r, std::string& missing
     } catch (const Error&) {
         return std::nullopt;  // it starts no job
     }
-    for (const std::string& name : front ? std::vector{front->file} : files_named(out.launch)) {
+    std::vector<std::string> names = front ? std::vector{front->file} : files_named(out.launch);
+    if (names.empty()) {
+        const std::string usual = file_of_program(out.launch, missing);
+        // Another tool may have a program of this name.
+        if (!usual.empty() && ((r.other && r.other(usual)) || has(r.text, "policy."))) names = {usual};
+    }
+    for (const std::string& name : names) {
         const auto text = r.other ? r.other(name) : std::nullopt;
         if (!text) {
             if (missing.empty()) missing = name;
             continue;
         }
-        const std::vector<const Tool*> of_file = guess_tools(*text);
+        std::vector<const Tool*> of_file = guess_tools(*text);
+        if (of_file.empty()) {
+            ImportRequest file = r;
+            file.text = *text;
+            file.folder = name.substr(0, name.rfind('/') + 1);
+            if (const Tool* tool = tool_of_bases(file, presets)) of_file = {tool};
+        }
         const bool of_launcher = std::any_of(of_file.begin(), of_file.end(), [](const Tool* t) {
             return t->or_another || t->name == "deepspeed";
         });
@@ -85,12 +114,13 @@ std::optional<OuterScript> file_of_script(ImportRequest& r, std::string& missing
                 || (!own.empty() && !holds(of_file, own.front()->name))))
             continue;
         // A command's own file may say too little to be known by its words.
-        if (front && !holds(of_file, front->tool) && of_file.size() != 1)
+        if (front && (front->sure || (!holds(of_file, front->tool) && of_file.size() != 1)))
             r.tool = front->tool;
         else if (!own.empty() && !front)
             r.tool = own.front()->name;
         r.text = *text;
         r.path = name;
+        r.folder = name.substr(0, name.rfind('/') + 1);
         out.file = name;
         const auto names_it = [&](const Setting& s) {
             return s.name.find(name) != std::string::npos || s.value.find(name) != std::string::npos;

@@ -18,7 +18,8 @@ struct OuterScript {
 // the script. It is nothing where the script's own settings are of another tool, or where it names no such
 // file that is there; `missing` is then the first that it names. Throws Error (invalid) where the script is a
 // tool's own command (words.json, "front_ends") whose file is not there.
-[[nodiscard]] std::optional<OuterScript> file_of_script(ImportRequest& request, std::string& missing);
+[[nodiscard]] std::optional<OuterScript> file_of_script(ImportRequest& request, const Presets& presets,
+                                                        std::string& missing);
 
 // Puts the script's own words behind those of the file, which they override.
 void put_around(OuterScript& outer, SettingsText& text);

@@ -248,7 +248,7 @@ std::string_view model_part(std::string_view path) {
 // Returns a model's name without what stands for a training of it.
 std::string model_in(std::string_view path) {
     std::string_view name = model_part(path);
-    for (const std::string_view end : {".yaml", "-it"})
+    for (const std::string_view end : {".yaml", ".nemo", "-it"})
         if (name.ends_with(end)) name.remove_suffix(end.size());
     std::string wanted = squeezed(name);
     for (const std::string_view part : {"meta", "pretrainconfig", "config", "instruct", "base", "hf",

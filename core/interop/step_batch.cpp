@@ -69,10 +69,8 @@ void take_pairs(const Dialect& dialect, const KnownSettings& known, SettingsShee
     t["micro_batch"] = micro;
     t["global_batch"] = global;
     if (!pairs->key.empty() && !known.cannot_hold(pairs->key)) sheet.map(pairs->key, "/training/micro_batch");
-    sheet.problem(
-        Severity::info, "pairs", pairs->by,
-        ": a sample is a pair of sequences, a chosen and a rejected one. The plan counts both: micro-batch ",
-        micro, ", global batch ", global, ".");
+    sheet.problem(Severity::info, "pairs", pairs->by, ": a sample is a pair of sequences, ", pairs->are,
+                  ". The plan counts both: micro-batch ", micro, ", global batch ", global, ".");
 }
 
 }  // namespace pentamesh::interop

@@ -46,11 +46,12 @@ TEST_CASE("MaxText is known by its own words, and texts that share its names are
 }
 
 // NVIDIA/NeMo-Aligner 003b655f, examples/nlp/gpt/conf/gpt_ppo_actor.yaml.
-TEST_CASE(
-    "NeMo's and Megatron-Bridge's YAML are known by their own words, and a model that is cut is not enough") {
+TEST_CASE("NeMo's, NeMo-Aligner's and Megatron-Bridge's YAML are known by their own words, and a model that "
+          "is cut is "
+          "not enough") {
     CHECK(taken_for("trainer:\n  num_nodes: 8\n  devices: 8\n  ppo:\n    max_epochs: 1\nmodel:\n"
                     "  mcore_gpt: True\n  micro_batch_size: 1\n  global_batch_size: 64\n",
-                    "bridge"));
+                    "nemo-aligner"));
     CHECK(taken_for("trainer:\n  devices: 8\nmodel:\n  encoder_seq_length: 4096\n  "
                     "tensor_model_parallel_size: 4\n",
                     "bridge"));

@@ -116,15 +116,24 @@ class Frame {
         : script_(script), i_(i), end_(end), out_(out) {}
 
     void read() {
-        const auto per_node = option({"--nproc_per_node", "--nproc-per-node", "--num_gpus"});
-        const auto nodes = option({"--nnodes", "--num_nodes"});
+        auto per_node = option({"--nproc_per_node", "--nproc-per-node", "--num_gpus"});
+        auto nodes = option({"--nnodes", "--num_nodes"});
+        const bool base_command = starts("bcprun");  // without -n it is all nodes that its job has
+        if (base_command && !nodes) nodes = option({"-n"});
+        if (base_command && !per_node) per_node = option({"--npernode", "-p"});
         const bool torchrun = starts("torchrun") || module("torch.distributed.run")
                               || module("torch.distributed.launch") || starts("deepspeed");
         const auto included = devices_included();
-        const auto tasks_a_node = job({"--ntasks-per-node"}, "ntasks-per-node");
-        const auto job_nodes = job({"--nodes", "-N"}, "nodes");
-        const auto job_tasks = job({"--ntasks", "-n"}, "ntasks");
-        if (const auto total = option({"--num_processes", "-np"})) {
+        // One task of a job of several nodes starts the processes of all of them, as Ray's does.
+        const bool one_task =
+            starts("srun") && sbatch("nodes").value_or(1) > 1 && option({"--ntasks", "-n"}) == 1;
+        const auto tasks_a_node =
+            one_task ? sbatch("ntasks-per-node") : job({"--ntasks-per-node"}, "ntasks-per-node");
+        const auto job_nodes = one_task ? sbatch("nodes") : job({"--nodes", "-N"}, "nodes");
+        const auto job_tasks = one_task ? sbatch("ntasks") : job({"--ntasks", "-n"}, "ntasks");
+        auto total = option({"--num_processes", "-np"});
+        if (!total && starts("mpirun")) total = option({"-n"});
+        if (total) {
             // open-instruct's mason.py (533-540) writes the processes of all of its nodes in their place.
             const bool of_a_node = starts("mason.py") && said({"--num_nodes"}) && !said({"--num_machines"});
             out_.gpus = *total * (of_a_node ? nodes.value_or(0) : 1);
@@ -132,8 +141,8 @@ class Frame {
             out_.gpus = *included;
         } else if (per_node || (torchrun && nodes)) {
             out_.gpus_per_node = per_node.value_or(gpus_of_job().value_or(0));
-            const std::int64_t n =
-                nodes.value_or(!said({"--nnodes", "--num_nodes"}) ? job_nodes.value_or(1) : 0);
+            const std::int64_t n = nodes.value_or(
+                !base_command && !said({"--nnodes", "--num_nodes"}) ? job_nodes.value_or(1) : 0);
             if (out_.gpus_per_node > 0 && n > 0) out_.gpus = out_.gpus_per_node * n;
         } else if (job_tasks && !torchrun) {
             out_.gpus = *job_tasks;
@@ -220,7 +229,7 @@ class Frame {
     }
     std::optional<std::int64_t> job(std::initializer_list<std::string_view> names,
                                     std::string_view directive) {
-        if (starts("srun"))
+        if (starts("srun") || starts("sbatch"))
             if (const auto n = option(names)) return n;
         return sbatch(directive);
     }
@@ -279,7 +288,10 @@ void read_arguments(const Script& script, const std::vector<Argument>& words, st
         const std::string& w = words[k].text;
         const std::size_t equals = w.find('=');
         if (!is_flag(w)) {
-            if (equals != std::string::npos && equals > 0)
+            const bool taken_away = w.size() > 1 && w[0] == '~' && is_name_start(w[1]);  // Hydra's "~a.b"
+            if (taken_away)
+                out.words.push_back(setting_of(script, w.substr(0, equals), nullptr, "", words[k].line));
+            else if (equals != std::string::npos && equals > 0)
                 out.words.push_back(setting_of(script, w.substr(0, equals), &words[k],
                                                unquoted(std::string_view(w).substr(equals + 1)),
                                                words[k].line));
@@ -464,9 +476,10 @@ Launch read_launch(std::string_view text, const std::string& path,
     if (const auto list = script.sbatch.find("nodelist"); list != script.sbatch.end())
         out.hosts = list->second;
     Invocation words = *job;
+    words.words.insert(words.words.begin(), job->outer.begin(), job->outer.end());
     std::size_t program = 0;
-    if (const FrontWords front = front_words(script, *job); front.row) {
-        words = launched(*job, front);
+    if (const FrontWords front = front_words(script, words); front.row) {
+        words = launched(words, front);
         const FrontWords moved = front_words(script, words);
         program = moved.end - 1;
         for (const auto& word : (*moved.row)["words"])
@@ -509,6 +522,12 @@ std::optional<FrontEnd> front_end_in(std::string_view text, const std::string& p
         const std::string& w = i.words[front.file].text;
         out.file = shell::shown(script, w.starts_with("--config=") ? w.substr(w.find('=') + 1) : w);
         out.known = !shell::unknown_in(script, w);
+        if (front.row->contains("under"))
+            for (const auto& [variable, tool] : (*front.row)["under"].items())
+                if (text.find(variable) != std::string_view::npos) {
+                    out.tool = word_of(tool);
+                    out.sure = true;
+                }
         return out;
     }
     return std::nullopt;

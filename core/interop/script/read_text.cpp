@@ -41,23 +41,38 @@ namespace {
 
 constexpr int kMostBases = 20;  // files that a file starts from, one behind the other
 
+// A section of a file that has _override_ stands in the place of that of the files that it starts from
+// (NVIDIA-NeMo/RL, nemo_rl/utils/config.py, merge_with_override).
+void drop_replaced(const Node& root, std::vector<Setting>& before) {
+    for (const Node::Entry& e : root.entries) {
+        const Node* mark = e.value.kind == NodeKind::scalar ? nullptr : e.value.find("_override_");
+        if (!mark || flag_of_word(mark->text) != true) continue;
+        std::erase_if(before,
+                      [&](const Setting& s) { return s.name == e.key || s.name.starts_with(e.key + "."); });
+    }
+}
+
 // Returns the settings of a file behind those of the files that it starts from; `unread` names one that is
 // not there.
 std::vector<Setting> with_bases(const Node& root, const TextRequest& r, std::string& unread,
                                 const std::string& file = {}, int level = 0) {
     std::vector<Setting> out;
-    const std::string folder = file.substr(0, file.rfind('/') + 1);
+    const std::string folder = file.empty() ? r.folder : file.substr(0, file.rfind('/') + 1);
     std::vector<std::string> files;
     const Node* named = level > kMostBases || r.bases.empty() ? nullptr : root.find(r.bases);
-    if (named && named->kind == NodeKind::scalar) files.push_back(folder + named->text);
+    const auto add = [&](const std::string& name) {
+        if (!name.empty()) files.push_back(name.starts_with("/") ? name : folder + name);
+    };
+    if (named && named->kind == NodeKind::scalar) add(named->text);
     if (named)
-        for (const Node::Entry& e : named->entries) files.push_back(folder + e.value.text);
+        for (const Node::Entry& e : named->entries) add(e.value.text);
     for (const std::string& base : files)
         if (const auto text = r.other ? r.other(base) : std::nullopt)
             for (Setting& s : with_bases(read_yaml(*text, base), r, unread, base, level + 1))
                 out.push_back(std::move(s));
         else
             unread = base;
+    if (!files.empty()) drop_replaced(root, out);
     for (Setting& s : flatten(root)) {
         s.at.file = file;
         out.push_back(std::move(s));
@@ -69,6 +84,7 @@ std::vector<Setting> with_bases(const Node& root, const TextRequest& r, std::str
 std::vector<Setting> flags_of_yaml(const Node& root, const TextRequest& r) {
     std::vector<Setting> out;
     const Node* arguments = root.find("MODEL_ARGS");
+    if (!arguments) arguments = root.find("ARGS");  // Megatron-LM's examples/moe_recipes, without dashes
     if (!arguments) arguments = &root;
     for (const Setting& s : flatten(*arguments)) {
         // A switch set to false is the same as a missing flag.

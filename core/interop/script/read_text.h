@@ -34,6 +34,7 @@ struct TextRequest {
     std::string arguments{};        // of a script: its $1, $2 …
     GivenValues given{};            // values that the text does not say: "TP" -> "4"
     OtherFile other{};              // other files that it names
+    std::string folder{};           // from which files are named that a YAML starts from: "conf/"
     std::string known_functions{};  // of Python: read where no other text has them
     std::string bases{};            // of YAML: the setting that names files it starts from
     bool flags = false;             // keys of YAML are flags of a command line, below MODEL_ARGS

@@ -426,6 +426,41 @@ std::string joined(const std::vector<std::string>& texts) {
     return out;
 }
 
+// Returns the place of an element; one behind the last: the array has no such key.
+std::size_t place_of_key(const Variable& v, const std::string& key) {
+    if (!v.keys.empty())
+        return static_cast<std::size_t>(std::find(v.keys.begin(), v.keys.end(), key) - v.keys.begin());
+    const auto n = v.map ? std::nullopt : parse_whole(key);
+    return n && *n >= 0 ? std::min(static_cast<std::size_t>(*n), v.elements.size()) : v.elements.size();
+}
+
+// Returns the number behind the last element's.
+std::int64_t next_place(const Variable& v) {
+    if (v.keys.empty()) return std::ssize(v.elements);
+    return parse_whole(v.keys.back()).value_or(std::ssize(v.elements)) + 1;
+}
+
+// Sets an element, or adds to it. Those of numbers stand in their order.
+void put_element(Variable& v, const std::string& key, const std::string& value, bool append) {
+    const std::size_t at = place_of_key(v, key);
+    if (at < v.elements.size()) {
+        v.elements[at] = append ? v.elements[at] + value : value;
+        return;
+    }
+    if (v.elements.size() >= kMostElements) return;
+    if (!v.map && v.keys.empty() && key == std::to_string(v.elements.size())) {
+        v.elements.push_back(value);
+        return;
+    }
+    if (v.keys.empty())
+        for (std::size_t i = 0; i < v.elements.size(); ++i) v.keys.push_back(std::to_string(i));
+    std::size_t place = v.keys.size();
+    const std::int64_t number = v.map ? 0 : parse_whole(key).value_or(0);
+    while (!v.map && place > 0 && parse_whole(v.keys[place - 1]).value_or(0) > number) --place;
+    v.keys.insert(v.keys.begin() + static_cast<std::ptrdiff_t>(place), key);
+    v.elements.insert(v.elements.begin() + static_cast<std::ptrdiff_t>(place), value);
+}
+
 }  // namespace
 
 std::string line_mark(int line) {
@@ -507,11 +542,30 @@ Expander::Looked Expander::look_up(const Part& p, int line) {
         out.texts = v.elements;
         return out;
     }
-    const std::int64_t i = p.index.empty() ? 0 : number_or(known(calculate(p.index, line)), -1);
-    const auto n = static_cast<std::int64_t>(v.elements.size());
-    const std::int64_t at = i < 0 ? n + i : i;
-    out.texts = {at >= 0 && at < n ? v.elements[at] : std::string()};
+    const std::optional<std::string> key = key_of(v, p.index, line);
+    if (!key) {
+        out.texts = {unknown("${" + p.text + "[" + p.index + "]}", line, false)};
+        return out;
+    }
+    const std::size_t at = place_of_key(v, *key);
+    out.set = at < v.elements.size();
+    out.texts = {out.set ? v.elements[at] : std::string()};
     return out;
+}
+
+std::optional<std::string> Expander::key_of(const Variable& v, const std::string& index, int line) {
+    if (index.empty()) return "0";
+    if (v.map) {
+        std::string plain;
+        for (const char c : index)
+            if (c != '"' && c != '\'') plain.push_back(c);
+        return known(expand_joined(parse_double_quoted(plain, line)));
+    }
+    constexpr std::int64_t kNone = -1'000'000'000;
+    std::int64_t i = number_or(known(calculate(index, line)), kNone);
+    if (i == kNone) return std::nullopt;
+    if (i < 0) i += next_place(v);
+    return i < 0 ? std::string() : std::to_string(i);
 }
 
 std::optional<std::int64_t> Expander::number_of(const Part& p, std::size_t operand, int line) {
@@ -604,7 +658,7 @@ Expander::Looked Expander::parameter(const Part& p, int line) {
     if (op == ":+" || op == "+") return missing ? Looked{{}, false, true} : instead(0);
     if (op == ":?" || op == "?") return looked;
     if (op == "length") {
-        const bool all = !p.index.empty();
+        const bool all = p.index == "@" || p.index == "*";
         const auto text = known(looked.texts.empty() ? std::string() : looked.texts.front());
         if (all) return {{std::to_string(looked.set ? looked.texts.size() : 0)}, false, true};
         return {
@@ -613,8 +667,10 @@ Expander::Looked Expander::parameter(const Part& p, int line) {
     const bool several = p.text != "@" && p.text != "*" && (p.index == "@" || p.index == "*");
     if (op == "indirect" && several) {  // the places that an array has
         Looked out{{}, looked.separate, true};
+        const auto it = state.variables.find(p.text);
+        const bool keyed = it != state.variables.end() && !it->second.keys.empty();
         for (std::size_t i = 0; looked.set && i < looked.texts.size(); ++i)
-            out.texts.push_back(std::to_string(i));
+            out.texts.push_back(keyed ? it->second.keys[i] : std::to_string(i));
         return out;
     }
     if (op == "indirect") {
@@ -625,8 +681,12 @@ Expander::Looked Expander::parameter(const Part& p, int line) {
         return look_up(other, line);
     }
     if (op == "unknown" || op == "@") return {{unknown("${" + p.text + "}", line, false)}, false, true};
-    if (op == ":" && !p.index.empty() && (p.index == "@" || p.index == "*"))
+    if (op == ":" && !p.index.empty() && (p.index == "@" || p.index == "*")) {
+        const auto it = state.variables.find(p.text);
+        if (it != state.variables.end() && !it->second.keys.empty())
+            return {{unknown("${" + p.text + "}", line, false)}, false, true};
         return slice(p, std::move(looked), line);
+    }
     for (std::string& t : looked.texts) t = changed(p, t, line);
     return looked;
 }
@@ -636,16 +696,25 @@ Expander::Looked Expander::parameter(const Part& p, int line) {
 // Collects the fields of a word as it is split.
 class Expander::Fields {
   public:
-    Fields(int line, bool split) : line_(line), split_(split) {}
+    // `apart`: IFS. A blank in it ends a field, and several do so together; another character ends one each.
+    Fields(int line, bool split, std::string apart = {})
+        : line_(line), apart_(std::move(apart)), split_(split) {}
 
     void put(std::string_view text, bool quoted) {
         for (std::size_t i = 0; i < text.size(); ++i) {
             const char c = text[i];
+            const bool ends = split_ && !quoted && apart_.find(c) != std::string::npos;
             if (split_ && c == kLineBegin) {
                 i = mark(text, i);
-            } else if (split_ && !quoted && is_space(c)) {
+            } else if (ends && is_space(c)) {
+                blank_ = blank_ || open_;
+                close();
+            } else if (ends) {
+                if (!blank_) open();
+                blank_ = false;
                 close();
             } else {
+                blank_ = false;
                 open();
                 if (fields_.back().text.size() < kMostValueBytes) fields_.back().text.push_back(c);
             }
@@ -654,6 +723,7 @@ class Expander::Fields {
     void put_quoted_empty() { open(); }
     void next_field() {
         close();
+        blank_ = false;
         if (fields_.size() > kMostElements) fields_.pop_back();
     }
     std::vector<Argument>& fields() { return fields_; }
@@ -675,7 +745,9 @@ class Expander::Fields {
 
     std::vector<Argument> fields_;
     int line_;
+    std::string apart_;
     bool split_, open_ = false;
+    bool blank_ = false;  // a blank ended the field before: what is no blank in IFS is of that end
 };
 
 namespace {
@@ -692,10 +764,15 @@ std::optional<std::string> expr_of(std::string_view command) {
 
 }  // namespace
 
-std::string Expander::between() const {
+std::string Expander::apart() const {
     const auto it = state.variables.find("IFS");
     const bool set = it != state.variables.end() && !it->second.elements.empty();
-    return set ? without_line_marks(it->second.elements.front()).substr(0, 1) : " ";
+    const auto text = set ? known(it->second.elements.front()) : std::nullopt;
+    return text.value_or(" \t\n\r");
+}
+
+std::string Expander::between() const {
+    return apart().substr(0, 1);
 }
 
 void Expander::put_parts(const Word& word, Fields& fields) {
@@ -739,7 +816,7 @@ void Expander::put_parts(const Word& word, Fields& fields) {
 
 void Expander::expand(const Word& word, std::vector<Argument>& out) {
     if (++depth_ < kMostDepth) {
-        Fields fields(word.line, true);
+        Fields fields(word.line, true, apart());
         put_parts(word, fields);
         for (Argument& a : fields.fields()) out.push_back(std::move(a));
     } else {
@@ -762,34 +839,85 @@ std::string Expander::expand_joined(const Word& word) {
     return out.size() >= kMostValueBytes ? unknown("a value of more than 256 KiB", word.line, false) : out;
 }
 
-void Expander::assign(const Assignment& a) {
-    Variable v;
-    if (a.array) {
-        std::vector<Argument> fields;
-        for (const Word& w : a.elements) expand(w, fields);
-        for (const Argument& f : fields) v.elements.push_back(line_mark(f.line) + f.text);
-        v.array = true;
-    } else {
-        v.elements = {line_mark(a.line) + expand_joined(a.elements.front())};
+// Reads A=(a [7]=b "c d"): each field is an element, behind the one before; one with a key stands at its own.
+Variable Expander::list_of(const Assignment& a) {
+    Variable made;
+    if (const auto it = state.variables.find(a.name); it != state.variables.end()) {
+        if (a.append) made = it->second;
+        made.map = it->second.map;
     }
-    if (const auto it = given.find(a.name); it != given.end() && !a.array && has_unknown(v.elements.front()))
-        v.elements = {it->second};
+    if (!made.array && !made.elements.empty() && without_line_marks(made.elements.front()).empty())
+        made.elements.clear();
+    made.array = true;
+    for (const Word& w : a.elements) {
+        const bool bracket = !w.parts.empty() && w.parts.front().kind == PartKind::literal
+                             && !w.parts.front().quoted
+                             && without_line_marks(w.parts.front().text).starts_with("[");
+        const std::string text = bracket ? without_line_marks(expand_joined(w)) : std::string();
+        if (const std::size_t close = text.find("]="); bracket && close != std::string::npos) {
+            const auto key = key_of(made, text.substr(1, close - 1), w.line);
+            put_element(made, key.value_or(std::to_string(next_place(made))),
+                        line_mark(w.line) + text.substr(close + 2), false);
+            continue;
+        }
+        std::vector<Argument> fields;
+        expand(w, fields);
+        for (const Argument& f : fields)
+            put_element(made, std::to_string(next_place(made)), line_mark(f.line) + f.text, false);
+    }
+    return made;
+}
+
+// Reads A[1]=x and A[tp]+=x. Where the index is not known, it may be any of them.
+void Expander::assign_element(const Assignment& a) {
+    const std::string value = line_mark(a.line) + expand_joined(a.elements.front());
     Variable& to = state.variables[a.name];
-    if (!a.append) {
-        to = std::move(v);
+    const auto key = key_of(to, a.index, a.line);
+    to.array = true;
+    if (!key) {
+        if (to.elements.empty()) to.elements.emplace_back();
+        for (std::string& e : to.elements) e = unknown(a.name, a.line, false);
+    } else if (to.map || !key->empty()) {
+        put_element(to, *key, value, a.append);
+    }
+}
+
+void Expander::unset(const std::string& name, int line) {
+    const std::size_t bracket = name.find('[');
+    const auto it = state.variables.find(name.substr(0, bracket));
+    if (it == state.variables.end()) return;
+    if (bracket == std::string::npos || !name.ends_with(']')) {
+        state.variables.erase(it);
         return;
     }
-    if (to.elements.empty() && !(a.array && to.array)) to.elements.emplace_back();
+    Variable& v = it->second;
+    const auto key = key_of(v, name.substr(bracket + 1, name.size() - bracket - 2), line);
+    const std::size_t at = key ? place_of_key(v, *key) : v.elements.size();
+    if (at >= v.elements.size()) return;
+    if (v.keys.empty())
+        for (std::size_t i = 0; i < v.elements.size(); ++i) v.keys.push_back(std::to_string(i));
+    v.keys.erase(v.keys.begin() + static_cast<std::ptrdiff_t>(at));
+    v.elements.erase(v.elements.begin() + static_cast<std::ptrdiff_t>(at));
+}
+
+void Expander::assign(const Assignment& a) {
     if (a.array) {
-        if (!to.array && without_line_marks(to.elements.front()).empty()) to.elements.clear();
-        to.array = true;
-        for (std::string& e : v.elements)
-            if (to.elements.size() < kMostElements) to.elements.push_back(std::move(e));
-    } else {
-        to.elements.front() += v.elements.front();
-        if (to.elements.front().size() >= kMostValueBytes)
-            to.elements.front() = unknown(a.name + ", more than 256 KiB", a.line, false);
+        Variable list = list_of(a);
+        state.variables[a.name] = std::move(list);
+        return;
     }
+    if (!a.index.empty()) return assign_element(a);
+    std::string value = line_mark(a.line) + expand_joined(a.elements.front());
+    if (const auto it = given.find(a.name); it != given.end() && has_unknown(value)) value = it->second;
+    Variable& to = state.variables[a.name];
+    if (!a.append) {
+        to = {{std::move(value)}, false};
+        return;
+    }
+    if (to.elements.empty()) to.elements.emplace_back();
+    to.elements.front() += value;
+    if (to.elements.front().size() >= kMostValueBytes)
+        to.elements.front() = unknown(a.name + ", more than 256 KiB", a.line, false);
 }
 
 }  // namespace pentamesh::shell

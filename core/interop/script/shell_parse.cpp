@@ -469,7 +469,13 @@ bool WordReader::assignment(Assignment& out) {
     Assignment a;
     a.line = look.line_;
     a.name = text_.substr(look.at_, end - look.at_);
-    if (end < text_.size() && text_[end] == '[') return false;  // A[0]=…: rare, and left as a word
+    if (end < text_.size() && text_[end] == '[') {
+        const std::size_t close = text_.find(']', end);
+        const std::size_t line_end = text_.find('\n', end);
+        if (close == std::string_view::npos || close > line_end || close == end + 1) return false;
+        a.index = text_.substr(end + 1, close - end - 1);
+        end = close + 1;
+    }
     if (end < text_.size() && text_[end] == '+') {
         a.append = true;
         ++end;
@@ -477,7 +483,7 @@ bool WordReader::assignment(Assignment& out) {
     if (end >= text_.size() || text_[end] != '=') return false;
     at_ = end + 1;
     line_ = look.line_;
-    if (starts("(")) {
+    if (starts("(") && a.index.empty()) {
         ++at_;
         a.array = true;
         a.elements.clear();

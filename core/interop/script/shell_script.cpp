@@ -55,7 +55,8 @@ class Runner {
                 for (std::size_t i = 1; i < element.size() && element[i] != kLineEnd; ++i)
                     line = line * 10 + (element[i] - '0');
             const std::string text = without_line_marks(element);
-            if (variable.array) {
+            // Nothing says how it is expanded: an element of a flag and its value is made for `${A[@]}`.
+            if (variable.array && !(text.starts_with("--") && text.find(' ') < text.find('='))) {
                 list.words.push_back({text, line});
                 continue;
             }
@@ -280,6 +281,7 @@ class Runner {
                 if (!a.elements.empty())
                     made.environment[a.name] = without_line_marks(x_.expand_joined(a.elements.front()));
             for (Argument& a : words) made.words.push_back({without_line_marks(a.text), a.line});
+            made.outer = outer_;
             x_.script.invocations.push_back(std::move(made));
         }
         run_inner_scripts(words, c);
@@ -319,6 +321,12 @@ class Runner {
             const bool local = !locals_.empty() && program != "export" && program != "readonly"
                                && std::none_of(words.begin(), words.end(), is("-g"));
             if (local) keep_for_caller(words, c.assignments);
+            if (std::any_of(words.begin(), words.end(), is("-A"))) {
+                for (const Assignment& a : c.assignments) x_.state.variables[a.name].map = true;
+                for (std::size_t i = 1; i < words.size(); ++i)
+                    if (const auto name = x_.known(words[i].text); name && !name->starts_with("-"))
+                        x_.state.variables[*name].map = x_.state.variables[*name].array = true;
+            }
             for (const Assignment& a : c.assignments) x_.assign(a);
             return Truth::yes;
         }
@@ -334,7 +342,7 @@ class Runner {
         if (program == "false") return Truth::no;
         if (program == "unset") {
             for (std::size_t i = 1; i < words.size(); ++i)
-                x_.state.variables.erase(x_.known(words[i].text).value_or(""));
+                x_.unset(x_.known(words[i].text).value_or(""), c.line);
             return Truth::yes;
         }
         if (program == "shift") {
@@ -400,16 +408,64 @@ class Runner {
             arguments.erase(arguments.begin(), arguments.begin() + static_cast<std::ptrdiff_t>(n));
     }
 
+    [[nodiscard]] std::string base_of(const Argument& word) const {
+        const std::string w = x_.known(word.text).value_or("");
+        return w.substr(w.find_last_of('/') + 1);
+    }
+
+    // Runs what a launcher's shell runs: its own words hold for all that it starts, and it starts nothing
+    // itself.
+    void run_launched(std::vector<Argument> launcher, const std::string& text, int line) {
+        for (Argument& a : launcher) a.text = without_line_marks(a.text);
+        const std::size_t own = x_.script.invocations.size();
+        const std::vector<Argument> before = outer_;
+        outer_.insert(outer_.end(), launcher.begin(), launcher.end());
+        run_child(text, line);
+        outer_ = before;
+        if (!launcher.empty() && own > 0 && x_.script.invocations.size() > own)
+            x_.script.invocations.erase(x_.script.invocations.begin() + static_cast<std::ptrdiff_t>(own) - 1);
+    }
+
+    // Runs `bcprun -n 4 -p 8 -c "…"`, NVIDIA Base Command's launcher, whose command is a word of a shell
+    // (NVIDIA/NeMo-Framework-Launcher, nemo_launcher/core/launchers.py). Returns false for another command.
+    bool run_base_command(const std::vector<Argument>& words, const Command& c) {
+        if (base_of(words.front()) != "bcprun") return false;
+        std::vector<Argument> own;
+        std::string text;
+        constexpr std::string_view kJoined = "--cmd=";
+        for (std::size_t i = 0; i < words.size(); ++i) {
+            const std::string w = without_line_marks(words[i].text);
+            if ((w == "-c" || w == "--cmd") && i + 1 < words.size())
+                text = words[++i].text;
+            else if (w.starts_with(kJoined))
+                text = w.substr(kJoined.size());
+            else
+                own.push_back(words[i]);
+        }
+        if (text.empty()) return false;
+        run_launched(std::move(own), text, c.line);
+        return true;
+    }
+
     // Runs `bash -c "…"`, and here-documents that a shell or sbatch reads.
     void run_inner_scripts(const std::vector<Argument>& words, const Command& c) {
+        if (run_base_command(words, c)) return;
+        // NVIDIA-NeMo/RL, ray.sub: the batch script starts what its variable holds.
+        if (base_of(words.front()) == "sbatch")
+            for (const Assignment& a : c.assignments)
+                if (a.name == "COMMAND")
+                    return run_launched(words, x_.expand_joined(a.elements.front()), c.line);
         bool shell = false;
+        std::vector<Argument> launcher;  // the words from it to the shell
+        const auto& launchers = interop::words("launchers");
         for (std::size_t i = 0; i < words.size(); ++i) {
             const std::string w = x_.known(words[i].text).value_or("");
-            const std::string_view name = std::string_view(w).substr(w.find_last_of('/') + 1);
+            const std::string name = base_of(words[i]);
             if (words[i].text.starts_with("--command=")) return run_child(words[i].text.substr(10), c.line);
             shell = shell || name == "bash" || name == "sh" || name == "zsh" || (i == 0 && name == "sbatch");
+            if (!shell && (!launcher.empty() || launchers.contains(name))) launcher.push_back(words[i]);
             const bool script = shell && w.size() >= 2 && w[0] == '-' && w[1] != '-' && w.back() == 'c';
-            if (script && i + 1 < words.size()) return run_child(words[i + 1].text, c.line);
+            if (script && i + 1 < words.size()) return run_launched(launcher, words[i + 1].text, c.line);
         }
         // `cat > run.sh <<EOF`, `echo "$A" > run.sh` write what is started later; else a text is a message.
         const bool writes = x_.known(words[0].text) == "cat";
@@ -448,6 +504,7 @@ class Runner {
     Flow flow_ = Flow::on;
     int steps_ = 0, calls_ = 0;
     std::set<std::string> active_;  // functions that are being called
+    std::vector<Argument> outer_;   // words of the launchers whose shell is being read
     // By function that is being called: the caller's value of each local variable; nullopt: it had none.
     std::vector<std::map<std::string, std::optional<Variable>>> locals_;
 };
@@ -508,6 +565,7 @@ void collect_set(std::string_view expression, std::set<std::string>& names) {
 }  // namespace
 
 Variable either_of(Expander& x, const std::string& name, int line, const Variable& a, const Variable& b) {
+    if (!a.keys.empty() || !b.keys.empty()) return {{x.unknown(name, line, false)}, false};
     const bool text = !a.array && !b.array && a.elements.size() == 1 && b.elements.size() == 1;
     const auto words_of = [&](const Variable& v) {
         if (!text) return v.elements;

@@ -32,6 +32,8 @@ struct Invocation {
     int line = 0;
     // Variables that launchers read their processes from: NPROC_PER_NODE, NNODES.
     std::map<std::string, std::string, std::less<>> environment{};
+    // Words of the launcher that starts the shell which runs it: `srun -N 4 bash -c "…"`.
+    std::vector<Argument> outer{};
 };
 
 struct Source {
@@ -118,6 +120,7 @@ struct FrontEnd {
     std::string command;  // "llamafactory-cli train"
     std::string file;     // as the command names it; "${CONFIG}" where the text does not set it
     bool known = true;    // false: the text does not set the file's name
+    bool sure = false;    // a variable of the environment says which tool of several it is
 };
 
 // Returns the first such command of a text (words.json, "front_ends"); nullopt where it has none, or is no

@@ -39,6 +39,7 @@ struct Assignment {
     std::string name;
     bool append = false;            // +=
     bool array = false;             // the value is `elements`
+    std::string index{};            // of A[INDEX]=…; empty: the whole variable
     std::vector<Word> elements{1};  // one word of a scalar
     int line = 0;
 };
@@ -107,6 +108,8 @@ inline constexpr std::size_t kMostElements = 20'000;
 struct Variable {
     std::vector<std::string> elements;
     bool array = false;
+    std::vector<std::string> keys{};  // of the elements; empty: they are 0, 1, 2 …
+    bool map = false;                 // declare -A: keys are words
     bool operator==(const Variable&) const = default;
 };
 
@@ -141,6 +144,8 @@ class Expander {
     [[nodiscard]] std::string written(const Document& document, int line);
     [[nodiscard]] std::string calculate(std::string_view expression, int line);
     void assign(const Assignment& a);
+    // Removes a variable, or an element of an array: "A[1]".
+    void unset(const std::string& name, int line);
     [[nodiscard]] Truth test(std::vector<std::string> words);
 
   private:
@@ -151,6 +156,11 @@ class Expander {
         bool set = false;
     };
     [[nodiscard]] Looked look_up(const Part& p, int line);
+    // Returns the key that an index means; nullopt: it is not known. It is empty for a place before the
+    // first.
+    [[nodiscard]] std::optional<std::string> key_of(const Variable& v, const std::string& index, int line);
+    [[nodiscard]] Variable list_of(const Assignment& a);
+    void assign_element(const Assignment& a);
     [[nodiscard]] Looked parameter(const Part& p, int line);
     [[nodiscard]] std::string changed(const Part& p, const std::string& value, int line);
     // Returns the number that an operand comes to; an empty one is 0.
@@ -159,6 +169,7 @@ class Expander {
     [[nodiscard]] Looked slice(const Part& p, Looked looked, int line);
     // Returns what $(A=1; echo …) prints; nullopt for other commands.
     [[nodiscard]] std::optional<std::string> echoed(const std::string& source, int line);
+    [[nodiscard]] std::string apart() const;    // what separates words: IFS
     [[nodiscard]] std::string between() const;  // fields of "${A[*]}": the first of IFS
     class Fields;
     void put_parts(const Word& word, Fields& fields);
