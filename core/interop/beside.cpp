@@ -70,6 +70,7 @@ class Reading {
 
     // A launcher's words end in a list each; those of accelerate are settings of its own file.
     void launchers(std::vector<Setting>& accelerate) {
+        std::optional<Setting> processes;  // HYBRID_SHARD counts those of a machine
         for (Setting& s : text_.launch->before) {
             const auto& all = words("launchers");
             const auto of = all.find(s.of);
@@ -88,6 +89,8 @@ class Reading {
             };
             if (key == "config_file") {
                 file_of_accelerate(s, accelerate);
+            } else if (key == "num_processes" && row.contains("settings") && parse_integer(s.value)) {
+                processes = s;
             } else if (is_listed("gpus")) {
                 out_.lists.mapped.push_back(row_of(s, "/cluster/gpus"));
             } else if (is_listed("harmless")) {
@@ -99,6 +102,8 @@ class Reading {
                 out_.lists.not_known.push_back(row_of(s));
             }
         }
+        if (processes && accelerate.empty()) out_.lists.mapped.push_back(row_of(*processes, "/cluster/gpus"));
+        if (processes && !accelerate.empty()) accelerate.push_back(std::move(*processes));
     }
 
     std::optional<std::string> text_of(const std::string& name) const {
@@ -175,7 +180,8 @@ class Reading {
         for (const Setting& s : settings) {
             const std::string key = s.key.empty() ? dialect.key_of(s.name) : s.key;
             const bool usual = s.name.starts_with(kDefault) && key != "engine_copy";
-            if (key == "processes") hand_on(s, "gpus");
+            if (key == "processes" && !s.name.starts_with("-"))
+                hand_on(s, "gpus");  // a flag is the launcher's
             if (key == "/training/compute" && !open_type && !usual && s.value != "fp32") hand_on(s, key);
             if (is_handed_on(key) && s.value != "auto" && (!usual || (typed && key == "/layout/zero")))
                 hand_on(s, key);

@@ -61,8 +61,12 @@ void refuse_other_words(SettingsSheet& s) {
     for (const auto& [key, choices] : words("megatron_choices").items()) {
         const Setting* said = s.last(key);
         if (!said || !said->unknown.empty() || says_nothing(said->value)) continue;
-        if (std::none_of(choices.begin(), choices.end(),
-                         [&](const auto& one) { return word_of(one) == said->value; }))
+        const auto is_choice = [&](std::string_view word) {
+            return std::any_of(choices.begin(), choices.end(),
+                               [&](const auto& one) { return word_of(one) == word; });
+        };
+        const std::vector<std::string_view> all = split_words(said->value);  // a flag may take several
+        if (said->value[0] != '[' && !std::all_of(all.begin(), all.end(), is_choice))
             s.error("word-not-allowed", said->name, ": ", shown_text(said->value),
                     " is not among its words: ",
                     join(choices, ", ", [](const auto& one) { return std::string(word_of(one)); }));
