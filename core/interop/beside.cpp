@@ -7,6 +7,7 @@
 #include "core/plan/names.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
 namespace pentamesh::interop {
@@ -45,6 +46,9 @@ class Reading {
         std::vector<Setting> accelerate;
         if (text_.launch) launchers(accelerate);
         if (!accelerate.empty()) of_accelerate(std::move(accelerate));
+        std::vector<Setting> fsdp;
+        std::erase_if(text_.settings, [&](const Setting& s) { return file_of_fsdp(s, fsdp); });
+        std::move(fsdp.begin(), fsdp.end(), std::back_inserter(text_.settings));
         for (const Setting& s : text_.settings)
             if (names_deepspeed(s) && out_.files.size() < kMostFiles) of_deepspeed(s);
         if (!out_.files.empty()) say_files();
@@ -55,8 +59,12 @@ class Reading {
   private:
     static constexpr std::size_t kMostFiles = 10;
 
+    static std::string leaf_of(const Setting& s) {
+        return s.name.starts_with("-") ? flag_key(s.name) : leaf_key(s.name);
+    }
+
     static bool names_deepspeed(const Setting& s) {
-        const std::string leaf = s.name.starts_with("-") ? flag_key(s.name) : leaf_key(s.name);
+        const std::string leaf = leaf_of(s);
         static constexpr std::string_view kNames[] = {
             "deepspeed", "deepspeed_config", "deepspeed_config_file",
             "ds_config", "ds_config_path",   "deepspeed_file"};
@@ -130,6 +138,19 @@ class Reading {
         std::vector<Setting> settings = settings_of(s.value, *text);
         accelerate.insert(accelerate.begin(), std::make_move_iterator(settings.begin()),
                           std::make_move_iterator(settings.end()));
+    }
+
+    // transformers' fsdp_config may be a file (training_args.py): its keys are those of the dictionary.
+    bool file_of_fsdp(const Setting& s, std::vector<Setting>& out) {
+        if (leaf_of(s) != "fsdp_config" || !s.unknown.empty() || !s.value.ends_with(".json")) return false;
+        const auto text = text_of(s.value);
+        if (!text) return false;
+        out_.lists.mapped.push_back(row_of(s, "/layout"));
+        for (Setting& key : settings_of(s.value, *text)) {
+            key.name = "fsdp_config." + key.name;
+            out.push_back(std::move(key));
+        }
+        return true;
     }
 
     void of_accelerate(std::vector<Setting> settings) {
