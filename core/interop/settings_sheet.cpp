@@ -461,7 +461,7 @@ class FieldReader {
         if (d_.gpus == 0) d_.gpus = all.value_or(each ? times(degree(*each), degree(nodes.value_or(1))) : 0);
         const auto stands = [&](const char* key) { return s_.last(key) && s_.last(key)->key.empty(); };
         const std::int64_t named = each ? times(degree(*each), degree(nodes.value_or(1))) : 0;
-        if (given && !all && stands("gpus_per_node") && named != d_.gpus)
+        if (given && !all && stands("gpus_per_node") && named > 0 && named != d_.gpus)
             s_.problem(Severity::warning, "gpus-said", "The text says ", named, " GPUs: ", d_.gpus,
                        " stand in the plan, as they are given.");
         // Degrees of the text may make up the GPUs: "dp: 1".
