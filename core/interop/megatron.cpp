@@ -576,6 +576,9 @@ void take_named(SettingsSheet& sheet, PlanDraft& draft, const Presets& presets) 
             if (begin == std::string::npos || end == std::string::npos || begin >= end) continue;
             value = value.substr(begin + 1, end - begin - 1);
         }
+        // A recipe's name goes on behind the model's: nemotron_3_super_peft_config.
+        if (preset_for(presets, value).empty())
+            if (const RecipeName of = read_recipe_name(value, presets); !of.model.empty()) value = of.model;
         take_model(sheet, draft, presets, key, value);
         if (!draft.model_preset.empty()) return;
     }
