@@ -497,8 +497,7 @@ std::string placement_text(const Placement& p) {
         const auto axis = static_cast<Axis>(a);
         const AxisPlacement& on = p.on(axis);
         if (on.size <= 1) continue;
-        out += (out.empty() ? "" : ", ")
-               + (p.expert && axis == Axis::tp ? std::string("etp") : std::string(name_of(axis))) + " "
+        out += (out.empty() ? "" : ", ") + std::string(axis_name(p, axis)) + " "
                + (axis == Axis::pp && p.layers == 1 ? std::string("one stage")
                   : on.spread == Spread::cut ? std::string(name_of(on.dim)) + "/" + std::to_string(on.parts)
                                              : std::string(name_of(on.spread)));

@@ -7,6 +7,7 @@
 #include "core/plan/names.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
 namespace pentamesh::interop {
@@ -45,6 +46,9 @@ class Reading {
         std::vector<Setting> accelerate;
         if (text_.launch) launchers(accelerate);
         if (!accelerate.empty()) of_accelerate(std::move(accelerate));
+        std::vector<Setting> fsdp;
+        std::erase_if(text_.settings, [&](const Setting& s) { return file_of_fsdp(s, fsdp); });
+        std::move(fsdp.begin(), fsdp.end(), std::back_inserter(text_.settings));
         for (const Setting& s : text_.settings)
             if (names_deepspeed(s) && out_.files.size() < kMostFiles) of_deepspeed(s);
         if (!out_.files.empty()) say_files();
@@ -55,8 +59,12 @@ class Reading {
   private:
     static constexpr std::size_t kMostFiles = 10;
 
+    static std::string leaf_of(const Setting& s) {
+        return s.name.starts_with("-") ? flag_key(s.name) : leaf_key(s.name);
+    }
+
     static bool names_deepspeed(const Setting& s) {
-        const std::string leaf = s.name.starts_with("-") ? flag_key(s.name) : leaf_key(s.name);
+        const std::string leaf = leaf_of(s);
         static constexpr std::string_view kNames[] = {
             "deepspeed", "deepspeed_config", "deepspeed_config_file",
             "ds_config", "ds_config_path",   "deepspeed_file"};
@@ -70,6 +78,7 @@ class Reading {
 
     // A launcher's words end in a list each; those of accelerate are settings of its own file.
     void launchers(std::vector<Setting>& accelerate) {
+        std::optional<Setting> processes;  // HYBRID_SHARD counts those of a machine
         for (Setting& s : text_.launch->before) {
             const auto& all = words("launchers");
             const auto of = all.find(s.of);
@@ -88,6 +97,8 @@ class Reading {
             };
             if (key == "config_file") {
                 file_of_accelerate(s, accelerate);
+            } else if (key == "num_processes" && row.contains("settings") && parse_integer(s.value)) {
+                processes = s;
             } else if (is_listed("gpus")) {
                 out_.lists.mapped.push_back(row_of(s, "/cluster/gpus"));
             } else if (is_listed("harmless")) {
@@ -99,6 +110,8 @@ class Reading {
                 out_.lists.not_known.push_back(row_of(s));
             }
         }
+        if (processes && accelerate.empty()) out_.lists.mapped.push_back(row_of(*processes, "/cluster/gpus"));
+        if (processes && !accelerate.empty()) accelerate.push_back(std::move(*processes));
     }
 
     std::optional<std::string> text_of(const std::string& name) const {
@@ -125,6 +138,19 @@ class Reading {
         std::vector<Setting> settings = settings_of(s.value, *text);
         accelerate.insert(accelerate.begin(), std::make_move_iterator(settings.begin()),
                           std::make_move_iterator(settings.end()));
+    }
+
+    // transformers' fsdp_config may be a file (training_args.py): its keys are those of the dictionary.
+    bool file_of_fsdp(const Setting& s, std::vector<Setting>& out) {
+        if (leaf_of(s) != "fsdp_config" || !s.unknown.empty() || !s.value.ends_with(".json")) return false;
+        const auto text = text_of(s.value);
+        if (!text) return false;
+        out_.lists.mapped.push_back(row_of(s, "/layout"));
+        for (Setting& key : settings_of(s.value, *text)) {
+            key.name = "fsdp_config." + key.name;
+            out.push_back(std::move(key));
+        }
+        return true;
     }
 
     void of_accelerate(std::vector<Setting> settings) {
@@ -175,7 +201,8 @@ class Reading {
         for (const Setting& s : settings) {
             const std::string key = s.key.empty() ? dialect.key_of(s.name) : s.key;
             const bool usual = s.name.starts_with(kDefault) && key != "engine_copy";
-            if (key == "processes") hand_on(s, "gpus");
+            if (key == "processes" && !s.name.starts_with("-"))
+                hand_on(s, "gpus");  // a flag is the launcher's
             if (key == "/training/compute" && !open_type && !usual && s.value != "fp32") hand_on(s, key);
             if (is_handed_on(key) && s.value != "auto" && (!usual || (typed && key == "/layout/zero")))
                 hand_on(s, key);

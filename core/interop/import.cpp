@@ -619,7 +619,11 @@ Import import_settings(const ImportRequest& request, const Presets& presets) {
         return out;
     }
     if (!text.launch) {
-        const RecipeName name = read_recipe_name(text.recipe, presets);
+        RecipeName name = read_recipe_name(text.recipe, presets);
+        // A recipe that is not there says its model by its name: qwen3_30b_a3b_pretrain_config.
+        const std::string absent = leaf_key(text.unread.substr(0, text.unread.find(" (")));
+        if (RecipeName of = read_recipe_name(absent, presets); name.model.empty() && !of.model.empty())
+            name = std::move(of);
         if (draft.gpus == 0) draft.gpus = name.gpus;
         draft.named_model = name.model;
         draft.named_cluster = name.cluster;

@@ -61,8 +61,12 @@ void refuse_other_words(SettingsSheet& s) {
     for (const auto& [key, choices] : words("megatron_choices").items()) {
         const Setting* said = s.last(key);
         if (!said || !said->unknown.empty() || says_nothing(said->value)) continue;
-        if (std::none_of(choices.begin(), choices.end(),
-                         [&](const auto& one) { return word_of(one) == said->value; }))
+        const auto is_choice = [&](std::string_view word) {
+            return std::any_of(choices.begin(), choices.end(),
+                               [&](const auto& one) { return word_of(one) == word; });
+        };
+        const std::vector<std::string_view> all = split_words(said->value);  // a flag may take several
+        if (said->value[0] != '[' && !std::all_of(all.begin(), all.end(), is_choice))
             s.error("word-not-allowed", said->name, ": ", shown_text(said->value),
                     " is not among its words: ",
                     join(choices, ", ", [](const auto& one) { return std::string(word_of(one)); }));
@@ -591,6 +595,9 @@ void take_named(SettingsSheet& sheet, PlanDraft& draft, const Presets& presets) 
             if (begin == std::string::npos || end == std::string::npos || begin >= end) continue;
             value = value.substr(begin + 1, end - begin - 1);
         }
+        // A recipe's name goes on behind the model's: nemotron_3_super_peft_config.
+        if (preset_for(presets, value).empty())
+            if (const RecipeName of = read_recipe_name(value, presets); !of.model.empty()) value = of.model;
         take_model(sheet, draft, presets, key, value);
         if (!draft.model_preset.empty()) return;
     }

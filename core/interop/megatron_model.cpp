@@ -578,6 +578,27 @@ void read_precision(SettingsSheet& s, PlanDraft& d, const MegatronDialect& diale
         if (const std::string name = dtype_name(*word); !name.empty() && wide) t["gradients"] = name;
 }
 
+// From core/optimizer/optimizer_config.py, __post_init__: types other than fp32 go only with the
+// precision-aware optimizer.
+void check_states(SettingsSheet& s) {
+    const auto type_of = [&](const char* key) {
+        const std::string name = dtype_name(s.value_of(key));
+        return name.empty() ? std::string("fp32") : name;
+    };
+    if (!s.flag("use_precision_aware_optimizer", "/training/optimizer_state").value_or(false))
+        for (const char* key : {"main_grads_dtype", "main_params_dtype", "exp_avg_dtype", "exp_avg_sq_dtype"})
+            if (type_of(key) != "fp32")
+                s.refusal("states-of-other-types", "Megatron", s.written(key), " ", s.value_of(key),
+                          " stands without --use-precision-aware-optimizer: it can only be fp32 then")
+                    .set_field_mends = true;
+    const std::string first = type_of("exp_avg_dtype"), second = type_of("exp_avg_sq_dtype");
+    if (first != second && s.has("exp_avg_sq_dtype"))
+        s.cannot_hold("exp_avg_sq_dtype", "the plan has one type for both moments: " + first + " stands");
+    else if (first != second)
+        s.problem(Severity::warning, "moments-differ", "The second moment is in ", second,
+                  " (exp_avg_sq_dtype is not said): the plan has one type for both, ", first, ".");
+}
+
 void read_optimizer(SettingsSheet& s, PlanDraft& d) {
     for (const char* key : {"optimizer", "optim.name", "optimizer.optimizer"}) {
         const auto word = s.text(key, "/training/optimizer");
@@ -697,6 +718,7 @@ void read_megatron_training(SettingsSheet& s, PlanDraft& d, const MegatronDialec
     read_experts(s, d, dialect);
     read_loss(s, d);
     read_optimizer(s, d);
+    check_states(s);
     read_recompute(s, d);
     read_offload(s, d);
     if (dialect.micro_batch_default > 0) t.emplace("micro_batch", dialect.micro_batch_default);

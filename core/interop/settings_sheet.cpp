@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace pentamesh::interop {
 
@@ -460,7 +461,7 @@ class FieldReader {
         if (d_.gpus == 0) d_.gpus = all.value_or(each ? times(degree(*each), degree(nodes.value_or(1))) : 0);
         const auto stands = [&](const char* key) { return s_.last(key) && s_.last(key)->key.empty(); };
         const std::int64_t named = each ? times(degree(*each), degree(nodes.value_or(1))) : 0;
-        if (given && !all && stands("gpus_per_node") && named != d_.gpus)
+        if (given && !all && stands("gpus_per_node") && named > 0 && named != d_.gpus)
             s_.problem(Severity::warning, "gpus-said", "The text says ", named, " GPUs: ", d_.gpus,
                        " stand in the plan, as they are given.");
         // Degrees of the text may make up the GPUs: "dp: 1".
@@ -481,12 +482,27 @@ class FieldReader {
         ep_is_rest_ = d_.layout.value("ep", json()) == -1;
         ask_for_gpus(s_, d_, std::max(times(inner, said), times(degree(at("ep")), degree(at("pp")))));
         dp_ = std::max<std::int64_t>(1, d_.gpus / inner);
+        shard_in_node(each ? *each : launch ? launch->gpus_per_node : 0);
         if (d_.gpus % inner != 0 || dp_ % said != 0
             || (all && *all != d_.gpus && s_.last("gpus")->key.empty())
             || (shard_ > 0 && replicate_ > 0 && dp_ != said))
             s_.refusal("world-not-divisible", called_, "the degrees do not divide ", d_.gpus, " GPUs",
                        degrees())
                 .set_field_mends = true;
+    }
+
+    // FSDP's hybrid sharding cuts the weights over the GPUs of a node, and nodes have copies
+    // (torch/distributed/fsdp, HYBRID_SHARD).
+    void shard_in_node(std::int64_t node) {
+        const Setting* by = s_.last("shard_in_node");
+        if (!s_.flag("shard_in_node", "/layout/dp_shard").value_or(false) || shard_ > 0 || replicate_ > 0)
+            return;
+        constexpr std::int64_t kUsual = 8;
+        shard_ = std::gcd(node > 0 ? node : kUsual, dp_);
+        if (node <= 0 && dp_ > shard_)
+            s_.problem(Severity::info, "node-assumed", by->name,
+                       " shards inside a node, whose GPUs the text ", "does not say: ", kUsual,
+                       " stand in for them; set /layout/dp_shard.");
     }
 
     // Returns ": tp_size 3, fsdp_size 2", as the text writes them.
@@ -503,6 +519,13 @@ class FieldReader {
         const std::int64_t zero = whole_of(d_.layout, "zero", 0);
         if (zero == 0) shard_ = 1;
         if (shard_ == 0) shard_ = std::max<std::int64_t>(dp_ / std::max<std::int64_t>(replicate_, 1), 1);
+        // accelerate/parallelism_config.py, __post_init__.
+        if (dialect_.contains("needs_sharded_axis") && replicate_ > 1 && shard_ == 1
+            && (degree(d_, "tp") > 1 || degree(d_, "cp") > 1))
+            s_.refusal("no-sharded-axis", called_,
+                       "tensor or context parallelism cannot be used with pure data parallelism (",
+                       s_.written("/layout/dp_replicate"), " ", replicate_,
+                       "): it asks for a sharded axis above 1");
         d_.layout["dp_shard"] = shard_;
         if (ep_is_rest_) d_.layout["ep"] = shard_;
         d_.layout["dp_replicate"] = std::max<std::int64_t>(dp_ / shard_, 1);

@@ -79,9 +79,9 @@ class States {
         t_.emplace("parameters", type);
         const std::string gradients = type_said(s_, k_.gradients, "/training/gradients");
         t_.emplace("gradients", gradients.empty() ? type : gradients);
-        t_.emplace("master_weights", type == "fp32" ? "none" : "fp32");
+        const bool copy_said = !t_.emplace("master_weights", type == "fp32" ? "none" : "fp32").second;
         t_.emplace("optimizer_state", "fp32");
-        d_.optimizer_called = "the engine";
+        d_.optimizer_called = copy_said ? "" : "the engine";
         d_.states_read = true;
     }
 

@@ -17,10 +17,9 @@ namespace {
 NestKind kind_of(Axis axis, const Nest& nest, bool inner_dp) {
     const Plan& plan = nest.plan;
     const Fold fold = nest.fold;
-    if (fold == Fold::experts && axis == Axis::dp_shard) return NestKind::edp;
-    if (fold == Fold::experts && axis == Axis::dp_replicate) {  // by itself, it is all of edp
-        const bool shards = nest.mesh.expert[Axis::dp_shard].size > 1;
-        return shards ? NestKind::edp_replica : NestKind::edp;
+    if (fold == Fold::experts && (axis == Axis::dp_shard || axis == Axis::dp_replicate)) {
+        if (!has_kind(nest.mesh, GroupKind::edp_shard)) return NestKind::edp;  // it has one part
+        return axis == Axis::dp_shard ? NestKind::edp_shard : NestKind::edp_replicate;
     }
     switch (axis) {
     case Axis::dp_replicate: return NestKind::replica;
@@ -110,9 +109,9 @@ NestChildren inside_gpu(const Nest& nest, std::span<const std::int64_t> path) {
 }  // namespace
 
 std::string_view name_of(NestKind kind) {
-    constexpr std::array<std::string_view, 12> names{"replica", "shard",       "stage",  "cp",
-                                                     "tp",      "edp replica", "edp",    "ep",
-                                                     "etp",     "layer",       "tensor", "none"};
+    constexpr std::array<std::string_view, 13> names{
+        "replica", "shard", "stage", "cp",    "tp",     "edp_replicate", "edp_shard",
+        "edp",     "ep",    "etp",   "layer", "tensor", "none"};
     return names[static_cast<std::size_t>(kind)];
 }
 
@@ -166,7 +165,7 @@ std::string step_label(const Nest& nest, std::span<const std::int64_t> path) {
 
 std::string level_text(const NestLevel& level) {
     const bool counted = level.kind == NestKind::replica || level.kind == NestKind::shard
-                         || level.kind == NestKind::stage || level.kind == NestKind::edp_replica;
+                         || level.kind == NestKind::stage;
     return sentence(level.count, " ", name_of(level.kind), counted ? "s" : "");
 }
 
@@ -567,7 +566,13 @@ std::string_view source_of(const Placement& p) {
 }  // namespace
 
 std::string_view axis_name(const Placement& p, Axis axis) {
-    return p.expert && axis == Axis::tp ? "etp" : name_of(axis);
+    if (!p.expert) return name_of(axis);
+    if (axis == Axis::tp) return "etp";
+    if (axis != Axis::dp_shard && axis != Axis::dp_replicate) return name_of(axis);
+    const bool parts = p.on(Axis::dp_shard).size > 1 && p.on(Axis::dp_replicate).size > 1;
+    return name_of(!parts                   ? GroupKind::edp
+                   : axis == Axis::dp_shard ? GroupKind::edp_shard
+                                            : GroupKind::edp_replicate);
 }
 
 std::string spread_words(const AxisPlacement& on) {

@@ -22,7 +22,8 @@ enum class NestKind : std::uint8_t {
     stage,
     cp,
     tp,
-    edp_replica,
+    edp_replicate,
+    edp_shard,
     edp,
     ep,
     etp,
@@ -173,7 +174,7 @@ void pieces_of(const Plan& plan, const Mesh& mesh, const Placement& placement, s
 // Says a tensor's placement in words: per axis, as the index range of one rank, as a sentence over a whole
 // layer, and as the formula of its bytes.
 
-// Returns "tp", or "etp" where the tensor lies on the expert mesh.
+// Returns "tp"; where the tensor lies on the expert mesh "etp", and the name of its group of edp.
 [[nodiscard]] std::string_view axis_name(const Placement& placement, Axis axis);
 
 // Returns "cut along rows into 8", "cut along rows into 8, each on 2 ranks", "copied on 8 ranks", "partial: 8

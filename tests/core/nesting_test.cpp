@@ -167,3 +167,36 @@ TEST_CASE("a path is kept as far as it exists when the plan changes") {
     CHECK(legal_path(small, NestPath{1, 5, 2}) == NestPath{1});
     CHECK(legal_path(big, NestPath{99}).empty());
 }
+
+// "Who shards this expert, who holds its copies?": boxes are called as `groups` and the Mesh call them.
+TEST_CASE("under HSDP the experts' boxes have the names of the parts of edp") {
+    Plan plan = Presets(std::filesystem::path(SOURCE_DIR) / "presets").plan("hsdp-64");
+    plan.model = Presets(std::filesystem::path(SOURCE_DIR) / "presets").model("qwen3-30b-a3b");
+    plan.layout.tp = plan.layout.cp = plan.layout.pp = 1;
+    plan.layout.etp = 1;
+    plan.layout.ep = 8;
+    plan.layout.dp_shard = 16;
+    plan.layout.dp_replicate = 4;
+    plan.cluster.gpus = 64;
+    const Mesh mesh = build_mesh(plan);
+    const Nest n = nest_of(plan, mesh, Fold::experts);
+    std::vector<std::string> names, groups;
+    for (const NestLevel& l : n.levels) {
+        names.emplace_back(name_of(l.kind));
+        groups.emplace_back(name_of(l.group));
+    }
+    CHECK(names == std::vector<std::string>{"edp_replicate", "edp_shard", "ep"});
+    CHECK(names == groups);
+    const auto expert = std::find_if(n.kept.begin(), n.kept.end(), [](const Placement& p) { return p.expert; });
+    REQUIRE(expert != n.kept.end());
+    CHECK(axis_name(*expert, Axis::dp_shard) == "edp_shard");
+    CHECK(axis_name(*expert, Axis::dp_replicate) == "edp_replicate");
+    // With one part there is one name.
+    plan.layout.dp_shard = 64;
+    plan.layout.dp_replicate = 1;
+    const Mesh whole = build_mesh(plan);
+    const Nest one = nest_of(plan, whole, Fold::experts);
+    REQUIRE(one.levels.size() == 2);
+    CHECK(name_of(one.levels[0].kind) == "edp");
+    CHECK(one.levels[0].count == 8);
+}

@@ -283,6 +283,12 @@ class PythonReader final : PythonModules {
         if (target == "raise") left_ = guard_.empty();
         if (target == "from") return imports();
         if (target == "import" || target == "raise" || target == "assert") return rest_of_line();
+        if (target.empty() && at_ < s_.size() && s_[at_] == '(' && names_in_brackets()) {
+            ++at_;  // (a, b) = (4, 2)
+            blanks(false);
+            target = dotted();
+            blanks(false);
+        }
         if (target.empty()) {
             if (at_ < s_.size() && s_[at_] != '\n') brackets();
             return;
@@ -317,6 +323,16 @@ class PythonReader final : PythonModules {
         rest_of_line();
     }
 
+    // Returns true at the "(a, b) =" of an assignment.
+    [[nodiscard]] bool names_in_brackets() const {
+        const std::size_t close = s_.find_first_of(")\n", at_);
+        if (close >= s_.size() || s_[close] != ')') return false;
+        for (std::size_t i = at_ + 1; i < close; ++i)
+            if (!is_name_char(s_[i]) && s_[i] != '.' && s_[i] != ',' && s_[i] != ' ') return false;
+        const std::size_t next = s_.find_first_not_of(" \t", close + 1);
+        return next < s_.size() && s_[next] == '=' && s_.substr(next, 2) != "==";
+    }
+
     // Reads `a, b = 4, 2`: as many values as names, each for its own.
     void several(const std::string& first, int line) {
         std::vector<std::string> names{first};
@@ -326,17 +342,30 @@ class PythonReader final : PythonModules {
             names.push_back(dotted());
             blanks(false);
         }
+        if (at_ < s_.size() && s_[at_] == ')') ++at_;  // of "(a, b)"
+        blanks(false);
         if (at_ >= s_.size() || s_[at_] != '=' || s_.substr(at_, 2) == "==") return;
         ++at_;
-        const std::string_view rest = s_.substr(at_, s_.find('\n', at_) - at_);
-        const PythonValue all = python_value("[" + std::string(rest.substr(0, rest.find('#'))) + "]",
-                                             [this](const std::string& name) { return look_up(name); });
+        std::string_view rest = s_.substr(at_, s_.find('\n', at_) - at_);
+        rest = rest.substr(0, rest.find(';'));  // another statement of the line
+        PythonValue all = python_value("[" + std::string(rest.substr(0, rest.find('#'))) + "]",
+                                       [this](const std::string& name) { return look_up(name); });
+        blanks(false);
+        const bool inside = all.kind == PythonValue::Kind::list && all.items.size() == 1
+                            && all.items[0].kind == PythonValue::Kind::list && at_ < s_.size()
+                            && (s_[at_] == '(' || s_[at_] == '[');
+        if (inside) {  // "= (4, 2)"
+            PythonValue only = std::move(all.items[0]);
+            all = std::move(only);
+            ++at_;
+        }
         if (all.kind != PythonValue::Kind::list || all.items.size() != names.size()) return;
         for (const std::string& name : names) {
             blanks(false);
             if (!name.empty()) value(name, line, 0);
             if (at_ < s_.size() && s_[at_] == ',') ++at_;
         }
+        if (inside && at_ < s_.size()) ++at_;
     }
 
     // Reads "target op= value".

@@ -170,6 +170,16 @@ std::optional<std::string> value_of_reference(const std::string& inside, const s
         if (name == "div") return std::to_string(a / b);
         return std::to_string(name == "sum" || name == "add" ? a + b : a * b);
     }
+    const std::string after = colon == std::string::npos ? std::string() : inside.substr(colon + 1);
+    if (name == "oc.env" || name == "env" || name == "oc.select") {  // OmegaConf's: a name, and a default
+        name = after.substr(0, after.find(','));
+        const auto end = name.find_last_not_of(' ');
+        name.resize(end == std::string::npos ? 0 : end + 1);
+        if (const auto it = given.find(name); it != given.end()) return it->second;
+        if (const auto it = plain.find(name); it != plain.end()) return it->second;
+        if (after.find(',') == std::string::npos) return std::nullopt;
+        return std::string(trimmed(std::string_view(after).substr(after.find(',') + 1), " '\""));
+    }
     if (name.starts_with(".")) name = of.substr(0, of.rfind('.')) + name;
     if (const auto it = given.find(name); it != given.end()) return it->second;
     // A file of a group that others include is named with the group: "training.trainer.precision".
@@ -177,7 +187,14 @@ std::optional<std::string> value_of_reference(const std::string& inside, const s
         if (const auto it = plain.find(part); it != plain.end()) return it->second;
         if (std::count(part.begin(), part.end(), '.') < 2) break;
     }
-    return colon == std::string::npos ? std::nullopt : std::optional(inside.substr(colon + 1));
+    return colon == std::string::npos ? std::nullopt : std::optional(after);
+}
+
+// Returns the name by which --var gives a reference its value.
+std::string name_of_reference(const std::string& inside) {
+    for (const std::string_view resolver : {"oc.env:", "env:", "oc.select:"})
+        if (inside.starts_with(resolver)) return inside.substr(resolver.size());
+    return inside;
 }
 
 }  // namespace
@@ -192,7 +209,7 @@ void resolve_references(std::vector<Setting>& settings, const GivenValues& given
             if (end == std::string::npos) break;
             const std::string inside = s.value.substr(at + 2, end - at - 2);
             const std::optional<std::string> value = value_of_reference(inside, s.name, plain, given);
-            if (!value) s.unknown = inside;
+            if (!value) s.unknown = name_of_reference(inside);
             if (!value) break;
             s.value.replace(at, end + 1 - at, *value);
             if (s.value.size() > 4096) break;

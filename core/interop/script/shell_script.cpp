@@ -679,26 +679,46 @@ std::optional<std::string> Expander::echoed(const std::string& source, int line)
     } catch (const Error&) {
         return std::nullopt;
     }
-    if (parsed->kind != CommandKind::sequence || parsed->body.empty()) return std::nullopt;
-    for (const CommandPtr& c : parsed->body)
-        if (c->kind != CommandKind::simple || c->words.empty() != (c != parsed->body.back()))
+    // They are set by "=", or by ${A:=1}.
+    return printed(*parsed, source.find('=') != std::string::npos);
+}
+
+std::optional<std::string> Expander::printed(const Command& parsed, bool assigns) {
+    static constexpr int kMostDepth = 20, kMostPrintingCalls = 1'000;
+    if (depth_ > kMostDepth || parsed.kind != CommandKind::sequence || parsed.body.empty())
+        return std::nullopt;
+    if (parsed.body.size() == 1 && parsed.body[0]->kind == CommandKind::sequence)  // { echo …; }
+        return printed(*parsed.body[0], assigns);
+    for (const CommandPtr& c : parsed.body)
+        if (c->kind != CommandKind::simple || c->words.empty() != (c != parsed.body.back()))
             return std::nullopt;
     // Other commands are not expanded: what is not known in their arguments is not asked for.
-    const Command& last = *parsed->body.back();
+    const Command& last = *parsed.body.back();
     const std::string program = plain_text(last.words.front());
     if (program == "cat" && last.words.size() == 1 && last.documents.size() == 1)
         return written(last.documents.front(), last.line);
-    if (program != "echo") return std::nullopt;
-    // Its own variables are gone behind it. They are set by "=", or by ${A:=1}.
-    std::optional<State> before;
-    if (source.find('=') != std::string::npos) before = state;
+    const auto function = state.functions.find(program);
+    const bool called = function != state.functions.end();
+    if ((program != "echo" && !called) || (called && ++printing_calls_ > kMostPrintingCalls))
+        return std::nullopt;
+    std::optional<State> before;  // its own variables are gone behind it
+    if (assigns || called) before = state;
     ++depth_;
-    for (const CommandPtr& c : parsed->body)
+    for (const CommandPtr& c : parsed.body)
         for (const Assignment& a : c->assignments) assign(a);
     std::vector<Argument> words;
-    for (const Word& w : parsed->body.back()->words) expand(w, words);
+    for (const Word& w : last.words) expand(w, words);
+    std::optional<std::string> of_function;
+    if (called) {  // a function that only prints its arguments
+        state.arguments.clear();
+        for (std::size_t i = 1; i < words.size(); ++i) state.arguments.push_back(words[i].text);
+        state.in_function = true;
+        const CommandPtr body = function->second;
+        of_function = printed(*body, true);
+    }
     --depth_;
     if (before) state = std::move(*before);
+    if (called) return of_function;
     const auto text = [&](std::size_t i) { return without_line_marks(words[i].text); };
     if (words.size() > 1 && text(1).starts_with("-")) return std::nullopt;
     std::string out;

@@ -169,12 +169,15 @@ class Expander {
     [[nodiscard]] Looked slice(const Part& p, Looked looked, int line);
     // Returns what $(A=1; echo …) prints; nullopt for other commands.
     [[nodiscard]] std::optional<std::string> echoed(const std::string& source, int line);
+    // Returns what a parsed text prints; `assigns`: it may set variables, which are gone behind it.
+    [[nodiscard]] std::optional<std::string> printed(const Command& parsed, bool assigns);
     [[nodiscard]] std::string apart() const;    // what separates words: IFS
     [[nodiscard]] std::string between() const;  // fields of "${A[*]}": the first of IFS
     class Fields;
     void put_parts(const Word& word, Fields& fields);
 
     int depth_ = 0;
+    int printing_calls_ = 0;  // of functions in $(…)
 };
 
 // Lines of the n-th file that a script reads in begin at n times this (place_in).

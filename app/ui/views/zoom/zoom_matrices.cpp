@@ -409,7 +409,7 @@ std::string holders_of(const Scene& scene, const Nest& nest, int tensor, const N
         if (on.copies() <= 1) continue;
         const bool of_data = axis == Axis::dp_replicate || axis == Axis::dp_shard;
         data = data || of_data;
-        const std::string name = kept.expert && of_data ? "edp" : std::string(axis_name(kept, axis));
+        const std::string name(axis_name(kept, axis));
         if (on.copies() < on.size)
             part = thousands(on.copies()) + " of " + name;
         else if (!whole.ends_with(name))
