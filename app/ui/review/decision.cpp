@@ -71,11 +71,6 @@ std::string ReviewContent::detail_name() const {
     return plans.size() < 2 ? "this plan" : "plan " + plan_letter(compared(shown));
 }
 
-std::string change_words(const Plan& plan, const LayoutChoice& to) {
-    return join(changed_choices(plan, to), ", ",
-                [&](const Varied v) { return std::string(chip_name(v)) + " " + value_text(to, v); });
-}
-
 const SearchResult* proposal_of(const ReviewContent& content) {
     if (!content.decision || !content.decision->proposal || content.plans.size() > 1) return nullptr;
     return &*content.decision->proposal;

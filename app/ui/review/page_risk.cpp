@@ -5,6 +5,7 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/panels/inspector.h"
 #include "app/ui/review/pages.h"
+#include "app/ui/views/search/search_found.h"
 #include "core/base/text.h"
 #include "core/decide/compare.h"
 #include "core/decide/search.h"

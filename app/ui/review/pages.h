@@ -180,8 +180,6 @@ struct CostWords {
 [[nodiscard]] CostWords cost_words(const Reviewed& of, bool whole);
 // Returns them joined, of the training where it is known, and says where they are of a billion tokens.
 [[nodiscard]] std::string training_cost_words(const Reviewed& of);
-// Returns "cp 2": what has to be changed by hand (changed_choices of core/decide/search.h).
-[[nodiscard]] std::string change_words(const Plan& plan, const LayoutChoice& to);
 // Returns the change that the decision proposes. Null: none, or two plans are compared.
 [[nodiscard]] const SearchResult* proposal_of(const ReviewContent& content);
 // Returns the lines of a text that the author wrote, without the marks in front of them.

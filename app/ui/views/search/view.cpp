@@ -602,6 +602,8 @@ SearchWords search_words(const Scene& scene, const SearchViewState& state) {
     if (!f.report->nothing_fits.empty()) return {f.report->nothing_fits, bold};
     SearchWords out = best_words(scene, f, *state.rows);
     if (out.bold.empty()) return {bold, hsdp};
+    if (!state.beside.empty() && !state.chosen && f.request.goal != Goal::memory)
+        out.plain = state.beside + (out.plain.empty() ? "" : " ") + out.plain;
     out.plain += (out.plain.empty() ? "" : " ") + bold + hsdp;
     return out;
 }
