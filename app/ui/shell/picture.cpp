@@ -306,6 +306,7 @@ Screen screen_of(const PictureRequest& request, const Evaluation& evaluation) {
     screen.task = request.task;
     screen.run = request.run;
     screen.views.mesh.plain = request.uncolored;
+    screen.views.compare.moves = request.moves;
     screen.views.mesh.figure = request.mesh_figure;
     if (const auto view = show_named_view(screen.views, request.view); view && !request.page.empty())
         show_named_page(screen.views, *view, request.page);
