@@ -235,30 +235,64 @@ void draw_checklist(ReviewSheet& sheet, const std::vector<RiskRow>& rows) {
     sheet.gap();
 }
 
-// Lists what turns nothing in two halves of the page, one next to the other.
-void draw_unturned(ReviewSheet& sheet, const std::vector<Unturned>& rest) {
-    if (rest.empty()) return;
-    const float apart = sheet.paper().body * 2, half = (sheet.width() - apart) / 2,
-                line = sheet.paper().line();
-    const std::size_t first = sheet.paper().wide ? (rest.size() + 1) / 2 : rest.size();
-    std::array<Table, 2> halves;
-    for (Table& t : halves) t.columns = {{"assumption"}, {"in the plan"}, {"no value turns it in"}};
-    for (std::size_t i = 0; i < rest.size(); ++i)
-        halves[i < first ? 0 : 1].rows.push_back({rest[i].name, rest[i].now, rest[i].searched});
-    if (halves[1].rows.empty()) {
-        sheet.head("What does not turn it", line + sheet.table_start(halves[0]));
-        sheet.table(halves[0]);
-        return;
+// Lists what turns nothing in two halves of the page, one next to the other; what has no room goes on on the
+// next page.
+class UnturnedTable {
+  public:
+    UnturnedTable(ReviewSheet& sheet, const std::vector<Unturned>& rest)
+        : sheet_(sheet), rest_(rest), apart_(sheet.paper().body * 2), half_((sheet.width() - apart_) / 2) {}
+
+    void draw() {
+        if (rest_.empty()) return;
+        if (!sheet_.paper().wide || rest_.size() < 2) return draw_whole();
+        constexpr std::size_t kLeastRows = 3;  // fewer on a page are not worth their heading
+        const float line = sheet_.paper().line(), head = sheet_.paper().head * 1.35f + line;
+        for (std::size_t from = 0; from < rest_.size();) {
+            const std::size_t all = (rest_.size() - from + 1) / 2;
+            std::size_t rows = all;
+            const float left =
+                sheet_.paper().one_a_page ? sheet_.whole() - 2 * line : sheet_.left();  // a page of its own
+            while (rows > 1 && high_of(from, rows) + head > left) --rows;
+            const bool here = rows == all || rows >= kLeastRows;
+            if (!here)
+                for (rows = all; rows > 1 && high_of(from, rows) > sheet_.whole() - 3 * line;) --rows;
+            const float high = high_of(from, rows);
+            sheet_.head(from == 0 ? "What does not turn it" : "What does not turn it, continued",
+                        here ? std::min(high, sheet_.left()) : sheet_.whole() - 3 * line);
+            Rect row = sheet_.take(std::min(high, sheet_.left()));
+            const std::array<Table, 2> halves = halves_of(from, rows);
+            sheet_.table_in(row.cut_left(half_), halves[0]);
+            row.cut_left(apart_);
+            if (!halves[1].rows.empty()) sheet_.table_in(row, halves[1]);
+            sheet_.gap();
+            from += 2 * rows;
+        }
     }
-    const float high = std::max(sheet.table_in({0, 0, half, 0}, halves[0], false),
-                                sheet.table_in({0, 0, half, 0}, halves[1], false));
-    sheet.head("What does not turn it", std::min(high, sheet.whole() - 3 * line));
-    Rect row = sheet.take(std::min(high, sheet.whole()));
-    sheet.table_in(row.cut_left(half), halves[0]);
-    row.cut_left(apart);
-    sheet.table_in(row, halves[1]);
-    sheet.gap();
-}
+
+  private:
+    // Returns so many rows for each half.
+    [[nodiscard]] std::array<Table, 2> halves_of(std::size_t from, std::size_t rows) const {
+        std::array<Table, 2> out;
+        for (Table& t : out) t.columns = {{"assumption"}, {"in the plan"}, {"no value turns it in"}};
+        for (std::size_t i = from; i < std::min(rest_.size(), from + 2 * rows); ++i)
+            out[i < from + rows ? 0 : 1].rows.push_back({rest_[i].name, rest_[i].now, rest_[i].searched});
+        return out;
+    }
+    [[nodiscard]] float high_of(std::size_t from, std::size_t rows) const {
+        const std::array<Table, 2> halves = halves_of(from, rows);
+        return std::max(sheet_.table_in({0, 0, half_, 0}, halves[0], false),
+                        sheet_.table_in({0, 0, half_, 0}, halves[1], false));
+    }
+    void draw_whole() {
+        Table t = halves_of(0, rest_.size())[0];
+        sheet_.head("What does not turn it", sheet_.paper().line() + sheet_.table_start(t));
+        sheet_.table(t);
+    }
+
+    ReviewSheet& sheet_;
+    const std::vector<Unturned>& rest_;
+    float apart_, half_;
+};
 
 // Says among what it was searched.
 std::string searched_words(const ReviewContent& content) {
@@ -300,7 +334,7 @@ void risk_page(ReviewSheet& sheet, const ReviewContent& content) {
             sheet.words("Nothing turns it within what was searched.", sheet.strong());
         else
             draw_checklist(sheet, list.rows);
-        draw_unturned(sheet, list.rest);
+        UnturnedTable(sheet, list.rest).draw();
     }
     const Evaluation& e = content.detail().evaluation;
     if (!e.problems.empty()) problems_and_advice(sheet, e);
