@@ -236,17 +236,19 @@ void draw_checklist(ReviewSheet& sheet, const std::vector<RiskRow>& rows) {
 }
 
 // Lists what turns nothing in two halves of the page, one next to the other; what has no room goes on on the
-// next page.
+// next page. In brief it is as long as this page has room for, with what follows it, where that is a good part.
 class UnturnedTable {
   public:
     UnturnedTable(ReviewSheet& sheet, const std::vector<Unturned>& rest)
         : sheet_(sheet), rest_(rest), apart_(sheet.paper().body * 2), half_((sheet.width() - apart_) / 2) {}
 
-    void draw() {
+    // `below` is the height of what follows.
+    void draw(bool brief, float below) {
         if (rest_.empty()) return;
         if (!sheet_.paper().wide || rest_.size() < 2) return draw_whole();
         constexpr std::size_t kLeastRows = 3;  // fewer on a page are not worth their heading
         const float line = sheet_.paper().line(), head = sheet_.paper().head * 1.35f + line;
+        if (brief && draw_short(head + 2 * line + below)) return;
         for (std::size_t from = 0; from < rest_.size();) {
             const std::size_t all = (rest_.size() - from + 1) / 2;
             std::size_t rows = all;
@@ -259,11 +261,7 @@ class UnturnedTable {
             const float high = high_of(from, rows);
             sheet_.head(from == 0 ? "What does not turn it" : "What does not turn it, continued",
                         here ? std::min(high, sheet_.left()) : sheet_.whole() - 3 * line);
-            Rect row = sheet_.take(std::min(high, sheet_.left()));
-            const std::array<Table, 2> halves = halves_of(from, rows);
-            sheet_.table_in(row.cut_left(half_), halves[0]);
-            row.cut_left(apart_);
-            if (!halves[1].rows.empty()) sheet_.table_in(row, halves[1]);
+            draw_rows(from, rows);
             sheet_.gap();
             from += 2 * rows;
         }
@@ -282,6 +280,28 @@ class UnturnedTable {
         const std::array<Table, 2> halves = halves_of(from, rows);
         return std::max(sheet_.table_in({0, 0, half_, 0}, halves[0], false),
                         sheet_.table_in({0, 0, half_, 0}, halves[1], false));
+    }
+    void draw_rows(std::size_t from, std::size_t rows) {
+        Rect row = sheet_.take(std::min(high_of(from, rows), sheet_.left()));
+        const std::array<Table, 2> halves = halves_of(from, rows);
+        sheet_.table_in(row.cut_left(half_), halves[0]);
+        row.cut_left(apart_);
+        if (!halves[1].rows.empty()) sheet_.table_in(row, halves[1]);
+    }
+    // Returns false where most of the list has no room on this page, which keeps so much for the rest.
+    [[nodiscard]] bool draw_short(float kept) {
+        const std::size_t all = (rest_.size() + 1) / 2;
+        std::size_t rows = all;
+        while (rows > 1 && high_of(0, rows) + kept > sheet_.left()) --rows;
+        if (high_of(0, rows) + kept > sheet_.left() || 2 * rows < all) return false;
+        sheet_.head("What does not turn it", high_of(0, rows));
+        draw_rows(0, rows);
+        if (rows < all)
+            sheet_.words("… and " + plural(static_cast<std::int64_t>(rest_.size() - 2 * rows), "more", "more")
+                             + ", in the whole page.",
+                         sheet_.faint());
+        sheet_.gap();
+        return true;
     }
     void draw_whole() {
         Table t = halves_of(0, rest_.size())[0];
@@ -320,7 +340,8 @@ void ReviewContent::ask_turns() {
 
 void risk_page(ReviewSheet& sheet, const ReviewContent& content) {
     const float line = sheet.paper().line();
-    if (!content.detail().evaluation.step) return;
+    const Evaluation& e = content.detail().evaluation;
+    if (!e.step) return;
     sheet.section("Risk: what would turn the decision", 8 * line);
     sheet.words(decision_by_figures(content, proposal_of(content)), sheet.strong());
     if (content.turns.empty()) {
@@ -334,9 +355,8 @@ void risk_page(ReviewSheet& sheet, const ReviewContent& content) {
             sheet.words("Nothing turns it within what was searched.", sheet.strong());
         else
             draw_checklist(sheet, list.rows);
-        UnturnedTable(sheet, list.rest).draw();
+        UnturnedTable(sheet, list.rest).draw(content.brief(), problems_height(sheet, e));
     }
-    const Evaluation& e = content.detail().evaluation;
     if (!e.problems.empty()) problems_and_advice(sheet, e);
 }
 

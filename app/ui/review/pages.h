@@ -126,6 +126,7 @@ void risk_page(ReviewSheet& sheet, const ReviewContent& content);
 void plan_lines(ReviewSheet& sheet, const ReviewContent& content);
 // Lists problems and advice of the plan in detail, where it has any.
 void problems_and_advice(ReviewSheet& sheet, const Evaluation& e);
+[[nodiscard]] float problems_height(const ReviewSheet& sheet, const Evaluation& e);  // of that list
 // Keeps of a table the rows with the largest figures of a column, in their order; the table says how many are
 // left out.
 inline constexpr std::size_t kBriefRows = 8;
