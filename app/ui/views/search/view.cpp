@@ -372,7 +372,8 @@ void software_chip(Ui& ui, Rect r, const Plan& plan, SearchViewState& state) {
     else
         about += "only layouts that " + who + " runs"
                  + (left_out > 0 ? " (" + thousands(left_out) + " others are left out)" : "")
-                 + "; click: those of any software";
+                 + "; click: those of any software. It is the plan's own, Megatron-LM where a plan names none: "
+                   "its sheet names another";
     const Hit hit = ui.area("search.software", r);
     if (chip(ui, r, hit, !any, ui.theme().faint, software_words(plan, state.request), about)) any = !any;
 }
@@ -590,7 +591,8 @@ SearchWords search_words(const Scene& scene, const SearchViewState& state) {
     std::string held;
     for (const Varied v : f.request.held)
         held += (held.empty() ? " with " : ", ") + std::string(chip_name(v));
-    if (!held.empty()) held += " held";
+    if (!held.empty())
+        held += state.chosen ? " held" : " held, as all free are more than " + thousands(kUsualLayouts);
     std::string bold =
         thousands(n.layouts) + " layouts" + held + (timed ? " in " + time_text(f.seconds) : "");
     if (n.left_out > 0 && f.space.software)
