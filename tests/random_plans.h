@@ -13,7 +13,7 @@ namespace pentamesh::test {
 
 class RandomPlans {
   public:
-    // What is not drawn is as in `base`, a plan of a dense model on GPUs of two tiers.
+    // All that is not drawn is as in `base`, a plan of a dense model on GPUs of two tiers.
     RandomPlans(unsigned seed, Plan base) : random_(seed), base_(std::move(base)) {}
     Plan next() {
         for (;;) {

@@ -184,9 +184,10 @@ void add_move(Options& app, Context& context) {
                  "B has GPUs of its own, in nodes after those of A: a trainer and those who sample");
     app.add_option("--rank", options.rank, "the rank of B whose pieces are listed; default 0");
     add_form_flags(app, context, options.forms);
-    app.add_option("-o,--output", options.file,
-                   "write to this file, .txt, .md, .csv or .json; a picture of the page move of Compare: .png, "
-                   ".svg or .pdf")
+    app.add_option(
+           "-o,--output", options.file,
+           "write to this file, .txt, .md, .csv or .json; a picture of the page move of Compare: .png, "
+           ".svg or .pdf")
         .type_name("FILE");
     app.add_flag("--light", options.light, "the picture in light colours, as for paper");
 }

@@ -137,8 +137,7 @@ PlanDecision with_search(PlanDecision decision, const Evaluation& e, const Searc
 }
 
 bool PlanDecision::has_other_fastest() const {
-    return fastest && !searched
-           && !(proposal && changed_choices(proposal->plan, fastest->choice).empty());
+    return fastest && !searched && !(proposal && changed_choices(proposal->plan, fastest->choice).empty());
 }
 
 namespace {
@@ -150,7 +149,7 @@ std::string worth_words(const PlanDecision& d) {
                : gained_words(d);
 }
 
-// Says of the search's fastest layout what it is beyond the proposal, or beside a plan that is kept.
+// Says what the fastest layout of the search gains over the proposal, or over a plan that is kept.
 std::string fastest_words(const PlanDecision& d) {
     if (!d.has_other_fastest() || d.fastest_gain < kWorthIt || (d.proposal && d.fastest_gain <= d.gain))
         return {};

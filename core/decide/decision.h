@@ -34,7 +34,7 @@ struct PlanDecision {
     std::string software{};  // "Megatron-LM": runs the layouts that were weighed; empty: it was not asked
     bool searched = false;   // the proposal is a search's, and more than two changes away
     std::string outside{};   // what that software does not run of the plan, as outside_words
-    // Of the search that was weighed too; without one there are no layouts and no fastest.
+    // These are of the search that was weighed too; without one there are no layouts and no fastest.
     std::int64_t layouts = 0;
     std::string held{};                     // "order, cp": its layouts have the plan's own; empty: none
     std::optional<SearchResult> fastest{};  // nullopt: none fits
@@ -78,9 +78,9 @@ struct PlanDecision {
 // Precondition: decision, evaluation and report are of one plan.
 [[nodiscard]] PlanDecision with_search(PlanDecision decision, const Evaluation& evaluation,
                                        const SearchReport& report);
-// Says beside a search's fastest layout what the decision proposes, where that is another: "Proposed: tp 4,
-// cp 2, 11 % faster by the estimate." `change` as for headline_of. Empty where the fastest is the proposal, or
-// no reason to change the plan.
+// Says next to a search's fastest layout what the decision proposes, where that is another: "Proposed: tp 4,
+// cp 2, 11 % faster by the estimate." `change` as for headline_of. Empty where the fastest is the proposal,
+// or no reason to change the plan.
 [[nodiscard]] std::string beside_fastest(const PlanDecision& decision, const std::string& change);
 // Returns "Megatron-LM does not run all of it: Megatron has no schedule dualpipe."; empty where the plan's
 // software runs all of the plan.

@@ -179,8 +179,8 @@ void add_once(std::vector<T>& list, const T& value) {
 void constrain(const Plan& plan, const SpaceRequest& request, const SearchSpace& own, SearchSpace& space,
                std::optional<SpaceError>& error);
 
-// Returns the fields that a search which nobody set holds: no field, or as many of those that rarely matter as
-// bring the space down to kUsualLayouts, so that an answer comes in seconds.
+// Returns the fields that a search which nobody set holds: no field, or as many of those that rarely matter
+// as bring the space down to kUsualLayouts, so that an answer comes in seconds.
 inline constexpr std::uint64_t kUsualLayouts = 2000000;
 [[nodiscard]] std::vector<Varied> held_at_first(const Plan& plan, bool any_software);
 

@@ -77,10 +77,10 @@ std::string deepspeed_state_lack(const Plan& plan) {
                half = base == Dtype::bf16 && t.gradients == base && t.optimizer_state == base
                       && t.master_weights == MasterWeights::none && plan.layout.zero > 0;
     if (whole || half) return {};
-    return sentence("DeepSpeed keeps moments and master copy in fp32, or both with the gradients in bf16 from "
-                    "ZeRO-1 on: not moments in ",
-                    t.optimizer_state, ", gradients in ", t.gradients, " and master_weights ",
-                    name_of(t.master_weights));
+    return sentence(
+        "DeepSpeed keeps moments and master copy in fp32, or both with the gradients in bf16 from "
+        "ZeRO-1 on: not moments in ",
+        t.optimizer_state, ", gradients in ", t.gradients, " and master_weights ", name_of(t.master_weights));
 }
 
 }  // namespace

@@ -108,7 +108,7 @@ void check_doors(const Plan& plan, const Evaluation& e) {
     if (whole->proposal) CHECK(whole->proposal->step_s == window.proposal->step_s);
     if (whole->proposal) CHECK(whole->proposal->plan == window.proposal->plan);
     CHECK(beside_fastest(*whole, "x") == beside_fastest(window, "x"));
-    // Where the search is sure, nobody says "if it measures faster", and nobody keeps the plan.
+    // No door says "if it measures faster", or keeps the plan, where the search is sure.
     const SearchStanding stands = standing_of(e, report);
     CAPTURE(stands.sentence);
     CAPTURE(scope_of(*whole));

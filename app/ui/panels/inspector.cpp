@@ -386,7 +386,8 @@ void step_block(Ui& ui, Rect& room, Scene& scene) {
     room.cut_top(14);
     const std::vector<TrainingRow> training = training_rows(scene.plan, s);
     if (training.empty()) return;
-    put_head(ui, room, 6, "WHAT THE TRAINING TAKES", count_text(scene.plan.training.tokens_total) + " tokens");
+    put_head(ui, room, 6, "WHAT THE TRAINING TAKES",
+             count_text(scene.plan.training.tokens_total) + " tokens");
     for (const TrainingRow& row : training) field(ui, room, row.name, row.value + " " + row.unit);
     room.cut_top(14);
 }

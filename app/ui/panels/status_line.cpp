@@ -296,10 +296,12 @@ std::vector<TrainingRow> training_rows(const Plan& plan, const Step& s) {
     std::vector<TrainingRow> out;
     if (!cost.days) return out;
     const auto large = [](double v) { return count_text(v); };
-    const auto add = [&](const char* name, double value, std::string (*text)(double), const std::string& unit) {
+    const auto add = [&](const char* name, double value, std::string (*text)(double),
+                         const std::string& unit) {
         out.push_back({name, with_range(value, s.error, text), unit});
     };
-    add("time", *cost.days, [](double v) { return three_digits(v); }, "days");
+    add(
+        "time", *cost.days, [](double v) { return three_digits(v); }, "days");
     add("GPU time", *cost.gpu_hours, large, "GPU-hours");
     const std::string& currency = plan.cluster.currency;
     if (cost.money) add("cost", *cost.money, large, currency.empty() ? "of money" : currency);
@@ -319,9 +321,10 @@ std::optional<Figure> training_figure(const Plan& plan, const Step& s) {
     const Band band = band_of(*cost.days, s.error);
     out.context = s.error > 0 ? three_digits(band.low) + " to " + three_digits(band.high)
                               : count_text(*cost.gpu_hours) + " GPU-hours";
-    out.tip = count_text(plan.training.tokens_total) + " tokens, without a failure: "
-              + join(training_rows(plan, s), ", ", [](const TrainingRow& r) { return r.value + " " + r.unit; })
-              + ".\nThe ranges are those of the step. " + range_sentence(s);
+    out.tip =
+        count_text(plan.training.tokens_total) + " tokens, without a failure: "
+        + join(training_rows(plan, s), ", ", [](const TrainingRow& r) { return r.value + " " + r.unit; })
+        + ".\nThe ranges are those of the step. " + range_sentence(s);
     return out;
 }
 

@@ -38,8 +38,8 @@ PlanChoice reviewed_choice(const ReviewContent& content) {
 }  // namespace
 
 bool hangs_on_buffers(const Memory& m) {
-    return !m.stage.empty() && m.may_fit()
-           && m.stage[static_cast<std::size_t>(m.peak_stage)].most() > m.hbm && room_for_buffers(m) > 0;
+    return !m.stage.empty() && m.may_fit() && m.stage[static_cast<std::size_t>(m.peak_stage)].most() > m.hbm
+           && room_for_buffers(m) > 0;
 }
 
 MemoryFit fit_of_plan(const Evaluation& e) {

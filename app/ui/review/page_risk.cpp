@@ -236,7 +236,8 @@ void draw_checklist(ReviewSheet& sheet, const std::vector<RiskRow>& rows) {
 }
 
 // Lists what turns nothing in two halves of the page, one next to the other; what has no room goes on on the
-// next page. In brief it is as long as this page has room for, with what follows it, where that is a good part.
+// next page. In brief it is as long as this page has room for, with what follows it, where that is a good
+// part.
 class UnturnedTable {
   public:
     UnturnedTable(ReviewSheet& sheet, const std::vector<Unturned>& rest)

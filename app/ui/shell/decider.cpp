@@ -247,7 +247,7 @@ void Decider::look_for_better() {
     const auto much = [&](double step_s) { return !fits || step_s < kMuch * now_s; };
     const bool enough = near != nullptr && best != nullptr && near->step_s <= kAsGood * best->step_s;
     const bool mended = !fits && e.step && mends_.is_of(revision);
-    // What is proposed stands first: it is the one that Compare shows, and the first page of a review.
+    // The proposal stands first: Compare shows it, and the first page of a review.
     const bool said = mended && near != nullptr && std::ranges::any_of(*mends_, [&](const MemoryMend& m) {
                           return is_layout_of(m, *near);
                       });

@@ -373,7 +373,7 @@ void propose(const Plan& plan, const Evaluation& now, CompareViewState& compare)
         compare.propose(with_true_title(plan, in_place_of(plan, decision->proposal->plan)));
 }
 
-// Says beside what the search found what the decision on the plan proposes.
+// Adds to what the search found what the decision on the plan proposes.
 void say_beside(const Plan& plan, const Evaluation& now, SearchViewState& search) {
     std::optional<PlanDecision> decision = decide_by_two_edits(plan, now);
     if (!decision || !search.found || !search.found->report) return;

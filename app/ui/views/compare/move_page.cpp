@@ -17,7 +17,7 @@ namespace pentamesh::ui {
 namespace {
 
 constexpr float kMoveGap = 20, kMoveRow = 20, kMoveName = 92;
-constexpr double kKeepsSomething = 0.01;  // of what a GPU needs: norms alone are less
+constexpr double kKeepsSomething = 0.01;  // of what a GPU needs: norms by themselves are less
 
 GroupKind axis_of_cause(MoveCause cause) {
     switch (cause) {
@@ -167,7 +167,7 @@ Rect draw_rank_pieces(Ui& ui, Rect sheet, const MoveShown& shown, const MoveShee
     return hull;
 }
 
-// Draws the optimizer's states of the same tensor beside it: data parallelism cuts them once more.
+// Draws the optimizer's states of the same tensor next to it: data parallelism cuts them once more.
 void draw_optimizer_sheet(Ui& ui, Rect room, const ComparedPair& pair, const MoveShown& shown,
                           const std::vector<Tier>& tiers) {
     Canvas& c = ui.canvas();
@@ -286,7 +286,7 @@ void draw_causes(Ui& ui, Rect& room, const ComparedPair& pair, const MoveShown& 
 // Draws a bar for each GPU of the node of the rank that is shown: what stays and what each wire brings, on
 // one scale. A node with more of them than there is room for shows the first.
 void draw_node_bars(Ui& ui, Rect& room, const ComparedPair& pair, const MoveShown& shown,
-               const std::vector<Tier>& tiers) {
+                    const std::vector<Tier>& tiers) {
     constexpr float kBars = 96, kLeastBar = 14, kGapOfBars = 10, kWidestBar = 34;
     const Move& m = shown.move;
     const std::int64_t domain = tiers.empty() ? 1 : std::max<std::int64_t>(tiers.front().domain, 1);
@@ -327,7 +327,8 @@ void draw_node_bars(Ui& ui, Rect& room, const ComparedPair& pair, const MoveShow
             const Rect r{x, y, w, h};
             fill_wire(ui, r, tier, ui.theme().memory[0], pair.b.cluster);
             if (ui.hovers(r))
-                ui.tooltip(sentence("GPU ", rank, " of B, ", tier_words(tiers, tier), "\n", memory_text(bytes)));
+                ui.tooltip(
+                    sentence("GPU ", rank, " of B, ", tier_words(tiers, tier), "\n", memory_text(bytes)));
         };
         part(of.stays, -1);
         for (std::size_t t = 0; t < tiers.size() && t < of.over.size(); ++t)

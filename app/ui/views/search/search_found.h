@@ -90,7 +90,7 @@ void order_by(SearchFound& found, Second then);
 [[nodiscard]] std::string value_text(const LayoutChoice& choice, Varied v);
 // Returns "cp 2": what has to be changed by hand (changed_choices of core/decide/search.h).
 [[nodiscard]] std::string change_words(const Plan& plan, const LayoutChoice& to);
-// Says beside a search's fastest layout what the decision on the plan proposes (beside_fastest).
+// Says next to a search's fastest layout what the decision on the plan proposes (beside_fastest).
 [[nodiscard]] std::string beside_words(const Plan& plan, const PlanDecision& decision);
 
 }  // namespace pentamesh::ui

@@ -370,10 +370,11 @@ void software_chip(Ui& ui, Rect r, const Plan& plan, SearchViewState& state) {
     if (any)
         about += "layouts of any software; click: only those that " + who + " runs";
     else
-        about += "only layouts that " + who + " runs"
-                 + (left_out > 0 ? " (" + thousands(left_out) + " others are left out)" : "")
-                 + "; click: those of any software. It is the plan's own, Megatron-LM where a plan names none: "
-                   "its sheet names another";
+        about +=
+            "only layouts that " + who + " runs"
+            + (left_out > 0 ? " (" + thousands(left_out) + " others are left out)" : "")
+            + "; click: those of any software. It is the plan's own, Megatron-LM where a plan names none: "
+              "its sheet names another";
     const Hit hit = ui.area("search.software", r);
     if (chip(ui, r, hit, !any, ui.theme().faint, software_words(plan, state.request), about)) any = !any;
 }
