@@ -2,10 +2,13 @@
 #include "core/sharding/move.h"
 #include "app/cli/output.h"
 #include "app/tables/move_tables.h"
+#include "app/ui/shell/picture.h"
 #include "core/advice/advice.h"
 #include "core/base/text.h"
 #include "core/plan/names.h"
 
+#include <filesystem>
+#include <optional>
 #include <utility>
 
 namespace pentamesh::cli {
@@ -17,6 +20,8 @@ struct MoveCommand {
     bool apart = false;
     std::int64_t rank = 0;
     Forms forms;
+    std::string file;
+    bool light = false;
 };
 
 // Without PLAN_B it is a copy of PLAN, with the settings of both.
@@ -115,6 +120,20 @@ Document move_document(const Move& m, const MoveEnd& a, const MoveEnd& b, const 
              {sentence("Rank ", rank, " of B"), {}, std::move(own)}}};
 }
 
+// Draws the page `move` of Compare, from A to B.
+void draw_move(const Context& context, const MoveCommand& options, const Plan& a, const Plan& b) {
+    ui::PictureRequest request;
+    request.view = "compare", request.page = "move";
+    request.rank = options.rank;
+    request.compared = {a};
+    request.moves = {options.state == "all", options.apart};
+    if (options.light) request.theme = ui::ThemeId::light;
+    std::string ending = std::filesystem::path(options.file).extension().string();
+    if (!ending.empty()) ending.erase(0, 1);
+    write_output(options.file,
+                 ui::make_picture(context.presets, b, request, ending, find_fonts(context.data_folder)));
+}
+
 int move_plans(const Context& context, const MoveCommand& options) {
     const PlanArgument second = second_of(options);
     if (options.plan.name == "-" && second.name == "-")
@@ -129,12 +148,21 @@ int move_plans(const Context& context, const MoveCommand& options) {
         refuse(sentence("--rank ", options.rank, ": B has ranks 0 to ", eb.mesh.world - 1));
     const MoveEnd from{a, ea.mesh}, to{b, eb.mesh};
     const MoveOptions how{options.state == "all", options.apart};
+    const Forms& forms = options.forms;
     const Move m = move_between(from, to, how);
+    if (is_picture(options.file)) {
+        draw_move(context, options, a, b);
+        if (!context.json && !forms.csv && !forms.markdown) return 0;
+    }
     const std::vector<MovePiece> pieces = pieces_of_rank(from, to, how, options.rank);
-    return print_answer(context, options.forms,
-                        {json_of_move(m, from, to, pieces, options.rank),
-                         move_pieces_table(pieces, move_tiers(a, b)),
-                         move_document(m, from, to, eb, pieces, options.rank)});
+    std::optional<KeptOutput> kept;
+    if (!options.file.empty() && options.file != "-" && !is_picture(options.file)) kept.emplace();
+    const int said = print_answer(context, forms,
+                                  {json_of_move(m, from, to, pieces, options.rank),
+                                   move_pieces_table(pieces, move_tiers(a, b)),
+                                   move_document(m, from, to, eb, pieces, options.rank)});
+    if (kept) write_output(options.file, kept->text());
+    return said;
 }
 
 }  // namespace
@@ -155,7 +183,13 @@ void add_move(Options& app, Context& context) {
     app.add_flag("--apart", options.apart,
                  "B has GPUs of its own, in nodes after those of A: a trainer and those who sample");
     app.add_option("--rank", options.rank, "the rank of B whose pieces are listed; default 0");
-    add_forms(app, context, options.forms);
+    add_form_flags(app, context, options.forms);
+    app.add_option(
+           "-o,--output", options.file,
+           "write to this file, .txt, .md, .csv or .json; a picture of the page move of Compare: .png, "
+           ".svg or .pdf")
+        .type_name("FILE");
+    app.add_flag("--light", options.light, "the picture in light colours, as for paper");
 }
 
 }  // namespace pentamesh::cli

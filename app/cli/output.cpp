@@ -708,6 +708,12 @@ void add_output_file(Options& app, Context& context) {
     app.add_option("-o,--output", context.output, "write to this file").type_name("FILE");
 }
 
+bool is_picture(const std::string& file) {
+    static constexpr std::array<std::string_view, 5> kTexts{"", ".txt", ".md", ".csv", ".json"};
+    const std::string ending = std::filesystem::path(file).extension().string();
+    return !file.empty() && std::find(kTexts.begin(), kTexts.end(), ending) == kTexts.end();
+}
+
 void print_document(const Forms& forms, const Document& document) {
     print(forms.html       ? to_html(document)
           : forms.markdown ? to_markdown(document)

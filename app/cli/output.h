@@ -227,6 +227,8 @@ void add_forms(Options& app, Context& context, Forms& forms);
 // The same without -o.
 void add_form_flags(Options& app, Context& context, Forms& forms);
 void add_output_file(Options& app, Context& context);
+// Returns true for a file that shall be a picture: no text has its ending.
+[[nodiscard]] bool is_picture(const std::string& file);
 
 // Writes a document as text, as wide as the terminal, as Markdown or as HTML.
 void print_document(const Forms& forms, const Document& document);

@@ -17,7 +17,6 @@
 #include "core/decide/compare.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -257,13 +256,6 @@ void draw_comparison(const Context& context, const CompareOptions& options, std:
     if (!ending.empty()) ending.erase(0, 1);
     write_output(options.file,
                  ui::make_picture(context.presets, b, request, ending, find_fonts(context.data_folder)));
-}
-
-// Endings that are none of a text's are a picture's, which says which ones it knows.
-bool is_picture(const std::string& file) {
-    static constexpr std::array<std::string_view, 5> kTexts{"", ".txt", ".md", ".csv", ".json"};
-    const std::string ending = std::filesystem::path(file).extension().string();
-    return !file.empty() && std::find(kTexts.begin(), kTexts.end(), ending) == kTexts.end();
 }
 
 int compare_plans(const Context& context, const CompareOptions& options) {

@@ -3,6 +3,7 @@
 #include "app/cli/output.h"
 #include "app/tables/decide_tables.h"
 #include "app/tables/table.h"
+#include "app/ui/views/search/search_found.h"
 #include "core/advice/advice.h"
 #include "core/base/json_reader.h"
 #include "core/base/number.h"
@@ -223,6 +224,15 @@ Json json_of_search(const Plan& plan, const SearchReport& r, double seconds, std
     return out;
 }
 
+// Says what is proposed of the plan where that is not the fastest layout. Who says which layouts are wanted
+// knows what they want: then it is empty.
+std::string proposed_words(const Plan& plan, const SpaceRequest& asked, const SearchReport& r) {
+    if (!asked.hold.empty() || !asked.vary.empty() || asked.any_software || r.goal == Goal::memory) return {};
+    const Evaluation e = evaluate(plan);
+    std::optional<PlanDecision> decision = decide_by_two_edits(plan, e);
+    return decision ? ui::beside_words(plan, with_search(std::move(*decision), e, r)) : std::string();
+}
+
 // Says which layouts are asked for, beyond the values of the fields.
 std::string asked_words(const Plan& plan, const SearchSpace& s) {
     std::string out;
@@ -273,7 +283,7 @@ std::string base_words(const Plan& plan, const SearchReport& r) {
 
 // `within`: the layouts are those of the Pareto line that take so much more time at most.
 Document search_document(const Plan& plan, const SearchReport& r, Second then, double seconds,
-                         std::optional<double> within, bool made_up) {
+                         std::optional<double> within, bool made_up, const std::string& proposed) {
     const bool by_time = r.goal != Goal::memory;
     Section found{within ? "Layouts of the Pareto line within " + percent_text(*within)
                                + " of the best time, least memory first"
@@ -284,6 +294,7 @@ Document search_document(const Plan& plan, const SearchReport& r, Second then, d
     if (const std::string verdict = standing_of(evaluate(plan), r).sentence;
         !verdict.empty() && !within && !made_up)
         found.lines.push_back(verdict);
+    if (!proposed.empty()) found.lines.push_back(proposed);
     if (const std::string ties = tie_words(r); !ties.empty() && !within) {
         if (then != Second::step)
             found.title = "Layouts, those that are tied first, " + std::string(order_words(then));
@@ -348,8 +359,10 @@ int run_search(const Context& context, const SearchArguments& arguments) {
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
     r.nothing_fits = what_would_fit(plan, asked, options, r);
     const bool made_up = arguments.plan.name.empty();
+    const std::string proposed = within || made_up ? std::string() : proposed_words(plan, asked, r);
     Answer out{json_of_search(plan, r, seconds, within, made_up), results_table(r),
-               search_document(plan, r, ties.then, seconds, within, made_up)};
+               search_document(plan, r, ties.then, seconds, within, made_up, proposed)};
+    out.json["proposed"] = proposed.empty() ? Json(nullptr) : Json(proposed);
     if (!r.nothing_fits.empty()) out.errors.push_back("pentamesh: " + r.nothing_fits);
     put_followed(loaded.followed, out.json);
     return print_answer(context, arguments.forms, out);

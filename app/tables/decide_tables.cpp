@@ -261,11 +261,12 @@ Table results_table(const SearchReport& r) {
         if (r.space.values_of(v).size() > 1) shown.push_back(v);
     for (const Varied v : shown)
         t.columns.push_back({std::string(name_of(v)), is_words(v) ? Shown::words : Shown::plain});
-    bool cost = false, causal = false, alike = false, robust = false, tight = false;
+    bool cost = false, causal = false, alike = false, robust = false, tight = false, days = false;
     const bool ties = r.ties.count > 1;
     for (const SearchResult& x : r.results) {
         tight = tight || x.fit != MemoryFit::yes;
         cost = cost || x.cost_per_token > 0;
+        days = days || x.plan.training.tokens_total > 0;
         causal = causal || shows_causal_mfu(x.step);
         alike = alike || x.alike > 0;
         robust = robust || x.slow_link_s > 0 || x.slow_stage_s > 0;
@@ -281,6 +282,9 @@ Table results_table(const SearchReport& r) {
     t.columns.insert(t.columns.end(), figures.begin(), figures.end());
     if (tight) t.columns.push_back({"fits"});
     if (cost) t.columns.push_back({"cost a million tokens", Shown::figure, "cost_per_million_tokens"});
+    if (days) t.columns.push_back({"days of training", Shown::figure, "days"});
+    if (days) t.columns.push_back({"GPU-hours", Shown::figure, "gpu_hours"});
+    if (days && cost) t.columns.push_back({"cost of training", Shown::figure, "money"});
     t.columns.push_back({"pareto"});
     if (alike) t.columns.push_back({"others alike", Shown::count, "alike"});
     if (ties) t.columns.push_back({"tied"});
@@ -295,6 +299,9 @@ Table results_table(const SearchReport& r) {
         row.insert(row.end(), {whole_cell(x.memory_bytes), x.headroom, x.bubble_s, x.exposed_s});
         if (tight) row.emplace_back(fit_cell(x.fit));
         if (cost) row.emplace_back(x.cost_per_token * 1e6);
+        const Cost training = days ? cost_of(x.plan, x.tokens_per_s) : Cost{};
+        if (days) row.insert(row.end(), {training.days.value_or(0), training.gpu_hours.value_or(0)});
+        if (days && cost) row.emplace_back(training.money.value_or(0));
         row.emplace_back(x.pareto ? "yes" : "");
         if (alike) row.emplace_back(x.alike);
         if (ties) row.emplace_back(x.tied ? "yes" : "");

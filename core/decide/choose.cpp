@@ -266,7 +266,7 @@ SearchStanding standing_of(const Evaluation& plan, const SearchReport& report) {
         out.sentence = who + " is " + than + ", more than the estimate may be off." + far;
     } else {
         out.standing = PlanStanding::tied;
-        out.sentence = who + " is " + than + " by the estimate, which is tied: "
+        out.sentence = who + " is " + than + (outside ? "," : "") + " by the estimate, which is tied: "
                        + tie_caution(out.gain, *plan.step, fastest->step) + far;
     }
     return out;

@@ -1,6 +1,7 @@
 #include "core/decide/decision.h"
 
 #include "core/base/text.h"
+#include "core/decide/bounds.h"
 #include "core/memory/memory.h"
 #include "core/plan/software.h"
 #include "core/rules/software_runs.h"
@@ -83,15 +84,14 @@ NearLayouts layouts_to_propose(const Plan& plan, const Evaluation& e, int thread
                                const std::atomic<bool>* cancel) {
     SearchOptions options;
     options.threads = threads;
-    options.headroom = kept_free(e.memory);
-    NearLayouts out = layouts_within_two_edits(plan, e.step->time_s, options, cancel);
-    if (out.fastest || e.memory.fits() || (cancel != nullptr && *cancel)) return out;
-    options.headroom = 0;
-    return layouts_within_two_edits(plan, e.step->time_s, options, cancel);
+    const double step_s = e.step->time_s, roomy = kept_free(e.memory);
+    options.headroom = e.memory.fits() ? roomy : 0;
+    return e.memory.fits() ? layouts_within_two_edits(plan, step_s, options, cancel)
+                           : roomy_within_two_edits(plan, step_s, roomy, options, cancel);
 }
 
-std::optional<PlanDecision> decide(const Plan& plan, const Evaluation& evaluation, int threads,
-                                   const std::atomic<bool>* cancel) {
+std::optional<PlanDecision> decide_by_two_edits(const Plan& plan, const Evaluation& evaluation, int threads,
+                                                const std::atomic<bool>* cancel) {
     if (!evaluation.step) return std::nullopt;
     const NearLayouts near = layouts_to_propose(plan, evaluation, threads, cancel);
     if (cancel != nullptr && *cancel) return std::nullopt;
@@ -101,15 +101,72 @@ std::optional<PlanDecision> decide(const Plan& plan, const Evaluation& evaluatio
     return out;
 }
 
+std::optional<PlanDecision> decide(const Plan& plan, const Evaluation& evaluation, int threads,
+                                   const std::atomic<bool>* cancel) {
+    std::optional<PlanDecision> out = decide_by_two_edits(plan, evaluation, threads, cancel);
+    if (!out) return out;
+    SpaceRequest request;
+    for (const Varied v : held_at_first(plan, false)) request.hold.emplace_back(name_of(v));
+    std::optional<SpaceError> none;
+    const SearchSpace space = search_space(plan, request, none);
+    if (nodes_of(plan, space).layouts > kUsualLayouts) return out;
+    SearchOptions options;
+    options.threads = threads;
+    SearchReport report = search(plan, space, options, cancel);
+    if (report.cancelled) return std::nullopt;
+    find_ties(plan, {}, report);
+    out->held = join(request.hold, ", ");
+    return with_search(std::move(*out), evaluation, report);
+}
+
 PlanDecision with_search(PlanDecision decision, const Evaluation& e, const SearchReport& report) {
+    if (report.goal == Goal::memory) return decision;
+    if (!report.cancelled) decision.layouts = report.counts.layouts;
     const auto fastest = std::ranges::min_element(report.results, {}, &SearchResult::step_s);
+    if (fastest == report.results.end()) return decision;
+    decision.fastest = *fastest;
+    decision.fastest_gain = 1 - fastest->step_s / e.step->time_s;
+    const bool hopeless = decision.ruling == Ruling::hopeless;
     const bool is_sure = decision.ruling == Ruling::change && decision.ground == Ground::faster;
-    if (fastest == report.results.end() || report.goal == Goal::memory || is_sure || !fits(decision.now))
-        return decision;
-    PlanDecision far = proposed(decision, e, *fastest, Ruling::change, Ground::faster);
-    if (!far.gain_is_sure()) return decision;
+    if (is_sure || (!fits(decision.now) && !hopeless)) return decision;
+    PlanDecision far =
+        proposed(decision, e, *fastest, Ruling::change, hopeless ? Ground::fits : Ground::faster);
+    if (!hopeless && !far.gain_is_sure()) return decision;
     far.searched = true;
     return far;
+}
+
+bool PlanDecision::has_other_fastest() const {
+    return fastest && !searched && !(proposal && changed_choices(proposal->plan, fastest->choice).empty());
+}
+
+namespace {
+
+// Returns "11 % faster by the estimate", "17 GiB less, and no slower", "it then fits, and is 5 % slower".
+std::string worth_words(const PlanDecision& d) {
+    return d.ground == Ground::fits
+               ? "it then " + std::string(name_of(d.proposal->fit)) + ", and is " + speed_words(d.gain)
+               : gained_words(d);
+}
+
+// Says what the fastest layout of the search gains over the proposal, or over a plan that is kept.
+std::string fastest_words(const PlanDecision& d) {
+    if (!d.has_other_fastest() || d.fastest_gain < kWorthIt || (d.proposal && d.fastest_gain <= d.gain))
+        return {};
+    const bool sure = d.fastest_gain >= std::max(d.range, d.fastest->step.error);
+    return " The fastest of them is " + speed_words(d.fastest_gain) + (sure ? "" : " by the estimate")
+           + (d.fastest->changes > 0 ? ", and changes " + count_text(d.fastest->changes, "field") : "") + ".";
+}
+
+}  // namespace
+
+std::string beside_fastest(const PlanDecision& d, const std::string& change) {
+    if (!d.has_other_fastest()) return {};
+    if (!d.proposal)
+        return d.ruling == Ruling::keep && d.fastest_gain >= kWorthIt
+                   ? "The plan may stay as it is: no one or two changes gain 1 %."
+                   : "";
+    return "Proposed: " + change + ", " + worth_words(d) + ".";
 }
 
 std::string outside_words(const Plan& plan) {
@@ -123,11 +180,17 @@ std::string outside_words(const Plan& plan) {
 }
 
 std::string scope_of(const PlanDecision& d) {
-    if (d.software.empty() || d.ruling == Ruling::hopeless) return {};
-    if (!d.outside.empty())
-        return d.outside + (d.proposal ? " What is proposed keeps that, and lacks nothing more." : "");
-    return d.searched ? "Weighed: all that " + d.software + " runs of what was searched."
-                      : "Weighed: one and two changes that " + d.software + " runs; a search weighs all.";
+    if (d.software.empty()) return {};
+    const std::string all = "all " + with_commas(d.layouts) + " layouts that " + d.software + " runs"
+                            + (d.held.empty() ? "" : " with the plan's own " + d.held);
+    if (d.ruling == Ruling::hopeless)
+        return d.layouts > 0 ? "A search of " + all + " found none that fits." : std::string();
+    std::string out = d.outside;
+    if (!out.empty() && d.proposal && !d.searched)
+        out += " What is proposed keeps that, and lacks nothing more.";
+    out += out.empty() ? "Weighed: one and two changes" : " Weighed: one and two changes";
+    if (d.layouts > 0) return out + ", and " + all + "." + fastest_words(d);
+    return out + (d.outside.empty() ? " that " + d.software + " runs" : "") + "; not searched.";
 }
 
 std::string headline_of(const PlanDecision& d, const std::string& change, const std::string& room) {

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <limits>
 #include <mutex>
 #include <optional>
 #include <tuple>
@@ -595,6 +596,24 @@ void constrain(const Plan& plan, const SpaceRequest& request, const SearchSpace&
     }
 }
 
+std::vector<Varied> held_at_first(const Plan& plan, bool any_software) {
+    // Those that change the result least come first.
+    static constexpr std::array<Varied, 4> kHeldFirst{Varied::order, Varied::cp, Varied::schedule,
+                                                      Varied::etp};
+    SpaceRequest request;
+    request.any_software = any_software;
+    std::vector<Varied> out;
+    for (const Varied v : kHeldFirst) {
+        std::optional<SpaceError> none;
+        const SearchSpace space = search_space(plan, request, none);
+        if (nodes_of(plan, space).layouts <= kUsualLayouts) break;
+        if (space.values_of(v).size() < 2) continue;
+        out.push_back(v);
+        request.hold.emplace_back(name_of(v));
+    }
+    return out;
+}
+
 void keep_within(SearchReport& report, double share) {
     report.goal = Goal::memory;
     if (report.results.empty()) return;
@@ -688,12 +707,18 @@ namespace {
 struct NearKept {
     const Plan& plan;
     double most_s;
-    bool lacking;  // its software does not run the plan: no layout may lack anything new
+    bool lacking;       // its software does not run the plan: no layout may lack anything new
+    double most_bytes;  // of the fullest GPU
     NearLayouts best{};
     std::array<std::size_t, 2> edits_of_fastest{}, edits_of_leanest{};
 
     [[nodiscard]] bool may_be(const SearchResult& r) const {
-        return !lacking || (!lack_that_came(plan, r.plan) && !is_layout_of(plan, r.plan));
+        return r.memory_bytes <= most_bytes
+               && (!lacking || (!lack_that_came(plan, r.plan) && !is_layout_of(plan, r.plan)));
+    }
+    [[nodiscard]] bool is_of(std::size_t edit) const {
+        const auto &f = edits_of_fastest, &l = edits_of_leanest;
+        return best.fastest && (f[0] == edit || f[1] == edit || l[0] == edit || l[1] == edit);
     }
     void take(const SearchReport& found, std::array<std::size_t, 2> edits) {
         for (const SearchResult& r : found.results) {
@@ -705,47 +730,82 @@ struct NearKept {
     }
     // Takes the layout of one edit where it does as much as the best of two.
     void take_single(const SearchReport& found, std::size_t edit) {
-        const auto is_of = [edit](const std::array<std::size_t, 2>& edits) {
+        if (!is_of(edit)) return;
+        const auto has = [edit](const std::array<std::size_t, 2>& edits) {
             return edits[0] == edit || edits[1] == edit;
         };
         for (const SearchResult& r : found.results) {
             if (!may_be(r)) continue;
-            if (is_of(edits_of_fastest) && r.step_s <= best.fastest->step_s) best.fastest = r;
-            if (best.leanest && is_of(edits_of_leanest) && r.step_s <= most_s
+            if (has(edits_of_fastest) && r.step_s <= best.fastest->step_s) best.fastest = r;
+            if (best.leanest && has(edits_of_leanest) && r.step_s <= most_s
                 && r.memory_bytes <= best.leanest->memory_bytes)
                 best.leanest = r;
         }
     }
 };
 
-}  // namespace
-
-NearLayouts layouts_within_two_edits(const Plan& plan, double most_s, const SearchOptions& options,
-                                     const std::atomic<bool>* cancel) {
+// Fills `kept` from the searches of two edits each. Returns false where it was cancelled.
+//
+// One run serves all limits of memory: a search lists its Pareto line, and of the layouts that take no more
+// than some bytes the fastest lies on it, as does the leanest of those that take no more than some time: what
+// beats either in both has no more bytes, or no more time.
+bool keep_of_two_edits(const Plan& plan, const SearchOptions& options, const std::atomic<bool>* cancel,
+                       std::vector<NearKept>& kept) {
     SearchOptions asked = options;
     asked.goal = Goal::tokens;
-    NearKept kept{.plan = plan, .most_s = most_s, .lacking = lacks_of(plan, plan.training.software).any()};
-    asked.top = kept.lacking ? kAnyTop : 1;  // the layouts of the Pareto line come with them
+    const bool lacking = kept.front().lacking;
+    asked.top = lacking ? kAnyTop : 1;  // the layouts of the Pareto line come with them
     const auto cancelled = [cancel] { return cancel != nullptr && *cancel; };
     for (std::size_t a = 0; a < kEdits.size(); ++a) {
         if (means_nothing(plan, a)) continue;
         for (std::size_t b = a + 1; b < kEdits.size(); ++b) {
             if (means_nothing(plan, b)) continue;
-            const SearchReport found = search(plan, space_around(plan, a, b, kept.lacking), asked, cancel);
-            if (cancelled()) return {};
-            kept.take(found, {a, b});
+            const SearchReport found = search(plan, space_around(plan, a, b, lacking), asked, cancel);
+            if (cancelled()) return false;
+            for (NearKept& k : kept) k.take(found, {a, b});
         }
     }
-    if (!kept.best.fastest) return {};
     for (std::size_t edit = 0; edit < kEdits.size(); ++edit) {
-        const auto& f = kept.edits_of_fastest;
-        const auto& l = kept.edits_of_leanest;
-        if (f[0] != edit && f[1] != edit && l[0] != edit && l[1] != edit) continue;
-        const SearchReport found = search(plan, space_around(plan, edit, edit, kept.lacking), asked, cancel);
-        if (cancelled()) return {};
-        kept.take_single(found, edit);
+        if (std::none_of(kept.begin(), kept.end(), [edit](const NearKept& k) { return k.is_of(edit); }))
+            continue;
+        const SearchReport found = search(plan, space_around(plan, edit, edit, lacking), asked, cancel);
+        if (cancelled()) return false;
+        for (NearKept& k : kept) k.take_single(found, edit);
     }
-    return std::move(kept.best);
+    return true;
+}
+
+NearKept near_kept(const Plan& plan, double most_s, double most_bytes) {
+    return {.plan = plan,
+            .most_s = most_s,
+            .lacking = lacks_of(plan, plan.training.software).any(),
+            .most_bytes = most_bytes};
+}
+
+constexpr double kAnyBytes = std::numeric_limits<double>::infinity();  // the search's headroom limits them
+
+}  // namespace
+
+NearLayouts layouts_within_two_edits(const Plan& plan, double most_s, const SearchOptions& options,
+                                     const std::atomic<bool>* cancel) {
+    std::vector<NearKept> kept{near_kept(plan, most_s, kAnyBytes)};
+    if (!keep_of_two_edits(plan, options, cancel, kept)) return {};
+    return std::move(kept.front().best);
+}
+
+NearLayouts roomy_within_two_edits(const Plan& plan, double most_s, double roomy,
+                                   const SearchOptions& options, const std::atomic<bool>* cancel) {
+    const double most_bytes = (1 - roomy) * plan.cluster.gpu.hbm_bytes;
+    std::vector<NearKept> kept{near_kept(plan, most_s, most_bytes), near_kept(plan, most_s, kAnyBytes)};
+    if (kept[0].lacking) {  // layouts are left out after a search: its line need not have the roomy ones
+        SearchOptions roomier = options;
+        roomier.headroom = roomy;
+        NearLayouts out = layouts_within_two_edits(plan, most_s, roomier, cancel);
+        if (out.fastest || (cancel != nullptr && *cancel)) return out;
+        return layouts_within_two_edits(plan, most_s, options, cancel);
+    }
+    if (!keep_of_two_edits(plan, options, cancel, kept)) return {};
+    return std::move(kept[kept[0].best.fastest ? 0 : 1].best);
 }
 
 namespace {

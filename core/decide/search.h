@@ -179,6 +179,11 @@ void add_once(std::vector<T>& list, const T& value) {
 void constrain(const Plan& plan, const SpaceRequest& request, const SearchSpace& own, SearchSpace& space,
                std::optional<SpaceError>& error);
 
+// Returns the fields that a search which nobody set holds: no field, or as many of those that rarely matter
+// as bring the space down to kUsualLayouts, so that an answer comes in seconds.
+inline constexpr std::uint64_t kUsualLayouts = 2000000;
+[[nodiscard]] std::vector<Varied> held_at_first(const Plan& plan, bool any_software);
+
 // Leaves of a report by Goal::tokens the layouts of the Pareto line that take at most `share` more time than
 // the fastest, least memory first; the report's goal is memory then. It is exact: a layout that is within the
 // share and not on the line is beaten in both by one of the line, which is within the share too.
@@ -200,6 +205,11 @@ struct NearLayouts {
 [[nodiscard]] NearLayouts layouts_within_two_edits(const Plan& plan, double most_s,
                                                    const SearchOptions& options = {},
                                                    const std::atomic<bool>* cancel = nullptr);
+// Finds both in one go: of those that leave the share `roomy` of the memory free, and, where none of these
+// is the fastest, of those that leave the options' headroom. Precondition: `roomy` is no less than that.
+[[nodiscard]] NearLayouts roomy_within_two_edits(const Plan& plan, double most_s, double roomy,
+                                                 const SearchOptions& options,
+                                                 const std::atomic<bool>* cancel = nullptr);
 
 // Returns for each of these choices, the others kept, the fastest layout that fits and is not the plan's own:
 // fastest first. A choice of which nothing else fits gives none.

@@ -46,7 +46,49 @@ bool offloads_activations(const Plan& plan, Software software, std::int64_t pp, 
     return is_megatron(software) && pp == 1 && !recomputes && layers < plan.model.layers;
 }
 
+namespace {
+
+std::string titan_state_lack(const Training& t) {
+    const bool known = t.parameters == Dtype::fp32 || t.parameters == Dtype::bf16;
+    if (known && t.gradients == t.parameters && t.optimizer_state == t.parameters
+        && (t.parameters == Dtype::fp32 || t.master_weights == MasterWeights::none))
+        return {};
+    return sentence("torchtitan has one type for weights, gradients and moments, fp32 or bf16: not ",
+                    t.parameters, ", ", t.gradients, " and ", t.optimizer_state,
+                    t.parameters == Dtype::fp32 ? "" : " with master_weights ",
+                    t.parameters == Dtype::fp32 ? "" : name_of(t.master_weights));
+}
+
+std::string deepspeed_state_lack(const Plan& plan) {
+    const Training& t = plan.training;
+    const Dtype base = t.compute == Dtype::fp16                               ? Dtype::fp16
+                       : t.compute == Dtype::fp32 || t.compute == Dtype::tf32 ? Dtype::fp32
+                                                                              : Dtype::bf16;
+    if (t.parameters != base)
+        return sentence("DeepSpeed keeps weights in ", base, " where it computes in ", t.compute, ": not in ",
+                        t.parameters);
+    if (t.gradients == Dtype::fp8 || t.gradients == Dtype::fp4)
+        return sentence("DeepSpeed has no gradients in ", t.gradients);
+    if (base == Dtype::fp32)
+        return t.optimizer_state == Dtype::fp32
+                   ? std::string()
+                   : sentence("DeepSpeed has no moments in ", t.optimizer_state, " of weights in fp32");
+    const bool whole = t.optimizer_state == Dtype::fp32 && t.master_weights == MasterWeights::fp32,
+               half = base == Dtype::bf16 && t.gradients == base && t.optimizer_state == base
+                      && t.master_weights == MasterWeights::none && plan.layout.zero > 0;
+    if (whole || half) return {};
+    return sentence(
+        "DeepSpeed keeps moments and master copy in fp32, or both with the gradients in bf16 from "
+        "ZeRO-1 on: not moments in ",
+        t.optimizer_state, ", gradients in ", t.gradients, " and master_weights ", name_of(t.master_weights));
+}
+
+}  // namespace
+
 std::string state_lack(const Plan& plan, Software software) {
+    if (software == Software::torchtitan || software == Software::torchtitan_2024)
+        return titan_state_lack(plan.training);
+    if (software == Software::deepspeed) return deepspeed_state_lack(plan);
     if (!is_megatron(software)) return {};
     const Training& t = plan.training;
     const bool small = t.compute == Dtype::fp8 || t.compute == Dtype::fp4,

@@ -19,7 +19,9 @@ namespace pentamesh {
 // fp16 with bf16 weights". Empty where it does, and of a software whose types are not listed here: those of
 // Megatron are (training/arguments.py: weights are in fp16, bf16 or fp32 as the run computes, gradients in
 // fp32 or as the weights; core/optimizer/optimizer_config.py: main copies in fp32 or fp16, other moments than
-// fp32 over the distributed optimizer only).
+// fp32 over the distributed optimizer only), torchtitan's (config/configs.py: training.dtype, float32 or
+// bfloat16, is that of weights, gradients and moments) and DeepSpeed's (runtime/config.py, bf16, fp16 and
+// data_types.grad_accum_dtype; _do_sanity_check: states in bf16 at ZeRO 1 to 3, with bf16 master weights).
 [[nodiscard]] std::string state_lack(const Plan& plan, Software software);
 
 // Return true if the software can keep that in host memory: a share of the optimizer at this stage of ZeRO;

@@ -1319,6 +1319,17 @@ class Results(unittest.TestCase):
         status, out, err = run("move", "mesh-8", "mesh-8", "--rank", "8")
         self.assertEqual(status, 2)
         self.assertIn("ranks 0 to 7", err)
+        with tempfile.TemporaryDirectory() as folder:
+            picture, text = os.path.join(folder, "move.svg"), os.path.join(folder, "move.txt")
+            status, out, err = run("move", "llama-3-70b-3d", *there, "--state", "all", "-o", picture)
+            self.assertEqual((status, out), (0, ""))
+            with open(picture, encoding="utf-8") as f:
+                drawn = f.read()
+            for words in ("Which axis makes it move?", "its optimizer states", "Of the 8 GPUs of this node"):
+                self.assertIn(words, drawn)
+            self.assertEqual(run("move", "llama-3-70b-3d", *there, "-o", text)[:2], (0, ""))
+            with open(text, encoding="utf-8") as f:
+                self.assertIn("Which axis makes it move", f.read())
 
     def test_groups_hold_every_rank_once_and_axes_can_be_chosen(self):
         out = run_json("groups", "mesh-8", "--axis", "tp", "--axis", "dp", "--json")[1]

@@ -222,6 +222,54 @@ TEST_CASE("each row of the sensitivity is the evaluation of the plan that it nam
     CHECK(seen > 60);
 }
 
+TEST_CASE("the sensitivity offers no type that the plan's software does not keep") {
+    struct Offered {
+        Software software;
+        bool one_type;  // of weights, gradients and moments
+    };
+    Plan plan = test::presets().plan("llama-3-8b-fsdp");
+    for (const Offered& of : {Offered{Software::torchtitan, true}, Offered{Software::deepspeed, false},
+                              Offered{Software::megatron, false}}) {
+        CAPTURE(std::string(name_of(of.software)));
+        Plan own = plan;
+        own.training.software = of.software;
+        if (of.one_type) {
+            Training& t = own.training;
+            t.parameters = t.gradients = t.optimizer_state = Dtype::fp32;
+            t.master_weights = MasterWeights::none;
+        }
+        REQUIRE(state_lack(own, of.software).empty());
+        bool gradients = false;
+        const Sensitivity rows = sensitivity_of(own, test::presets());
+        for (const SensitivityRow& r : rows.rows)
+            for (const std::optional<Nudge>* n : {&r.down, &r.up}) {
+                if (!*n || !(*n)->valid()) continue;
+                const Training& t = (*n)->plan.training;
+                CAPTURE(r.id);
+                CAPTURE((*n)->value);
+                CHECK(t.gradients != Dtype::fp8);
+                if (of.one_type && t.compute == own.training.compute)
+                    CHECK((t.parameters == t.gradients && t.gradients == t.optimizer_state));
+                if (of.software == Software::deepspeed && t.compute == own.training.compute) {
+                    CHECK(t.parameters == Dtype::bf16);
+                    CHECK(t.master_weights == MasterWeights::fp32);
+                }
+                gradients = gradients || t.gradients != own.training.gradients;
+            }
+        CHECK(gradients == !of.one_type);
+    }
+    // All of torchtitan's states in bf16 are one choice, training.dtype.
+    Training& t = plan.training;
+    t.parameters = t.gradients = t.optimizer_state = Dtype::bf16, t.master_weights = MasterWeights::none;
+    CHECK(state_lack(plan, Software::torchtitan).empty());
+    plan.layout.zero = 3;
+    CHECK(state_lack(plan, Software::deepspeed).empty());
+    plan.layout.zero = 0;
+    CHECK(state_lack(plan, Software::deepspeed).find("ZeRO-1 on") != std::string::npos);
+    t.gradients = Dtype::fp32;
+    CHECK(state_lack(plan, Software::torchtitan).find("one type") != std::string::npos);
+}
+
 TEST_CASE(
     "a row of the sensitivity reaches from its shortest to its longest step, and the widest comes first") {
     for (const char* id : {"llama-3-70b-3d", "mixtral-8x7b-ep"}) {

@@ -9,15 +9,14 @@
 #include "tests/core/plans.h"
 #include "tests/core/shipped.h"
 #include "tests/near.h"
+#include "tests/random_plans.h"
 #include "tests/sanitized.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <array>
-#include <initializer_list>
 #include <optional>
-#include <random>
 #include <string>
 
 using namespace pentamesh;
@@ -46,14 +45,80 @@ void check_with_search(const Evaluation& e, const PlanDecision& d, const SearchR
     const PlanDecision with = with_search(d, e, report);
     const SearchStanding stands = standing_of(e, report);
     CAPTURE(stands.sentence);
+    CHECK(with.layouts == report.counts.layouts);
+    CHECK(with.fastest.has_value() == !report.results.empty());
     if (stands.standing == PlanStanding::faster) {
         CHECK(with.ruling == Ruling::change);
         CHECK(with.ground == Ground::faster);
         CHECK(with.gain_is_sure());
+    } else if (with.searched) {  // no two changes make the plan fit, and the search knows what does
+        CHECK(d.ruling == Ruling::hopeless);
+        CHECK(stands.standing == PlanStanding::fits);
+        CHECK(with.ground == Ground::fits);
     } else {
-        CHECK_FALSE(with.searched);
         CHECK(with.ruling == d.ruling);
+        CHECK((d.ruling != Ruling::hopeless || report.results.empty()));
     }
+    if (with.searched) CHECK(with.proposal->step_s == with.fastest->step_s);
+    CHECK((beside_fastest(with, "x").empty() || !with.searched));
+}
+
+// No advice of a changed layout, which names its own step, beats what the decision says that nothing beats.
+void check_advice(const Plan& plan, const Evaluation& e, const PlanDecision& d) {
+    // A plan that its software does not run is compared with no more than some of its neighbours.
+    if (!fits(d.now) || lacks_of(plan, plan.training.software).any()) return;
+    for (const Advised& a : advise(plan, e)) {
+        if (a.fix.empty()) continue;
+        Plan fixed = plan;
+        if (!apply_in_core(fixed, a.fix)) continue;
+        const Evaluation then = evaluate(fixed);
+        if (!then.step || !fits(fit_of(then.memory).value_or(MemoryFit::no))) continue;
+        if (lack_that_came(plan, fixed)) continue;  // its own software does not run it: it says so
+        if (fixed.training.global_batch != plan.training.global_batch) continue;  // another training
+        if (then.memory.peak() > most_after_change(e.memory)) continue;
+        const auto changed = changed_choices(plan, choice_of(fixed));
+        Plan same = plan;
+        lay_out(plan, choice_of(fixed), same);
+        if (changed.empty() || changed.size() > 2 || !(same.layout == fixed.layout)) continue;
+        if (std::ranges::find(changed, Varied::order) != changed.end()) continue;  // of frameworks only
+        CAPTURE(a.message);
+        const double gain = 1 - then.step->time_s / e.step->time_s;
+        if (d.ruling == Ruling::keep) CHECK(gain < kWorthIt);
+        if (d.ground == Ground::faster) CHECK(gain <= d.gain + 1e-9);
+    }
+}
+
+// The doors that answer by themselves, a review's first page and Compare, and the window, which has a search
+// of its own, say one thing: the decision is the one of two edits with the search that anybody runs.
+void check_doors(const Plan& plan, const Evaluation& e) {
+    const auto whole = decide(plan, e, 1), near_by = decide_by_two_edits(plan, e, 1);
+    REQUIRE(whole);
+    REQUIRE(near_by);
+    SpaceRequest usual;
+    for (const Varied v : held_at_first(plan, false)) usual.hold.emplace_back(name_of(v));
+    std::optional<SpaceError> error;
+    SearchReport report = search(plan, search_space(plan, usual, error), {.top = 12, .threads = 2});
+    REQUIRE_FALSE(error);
+    find_ties(plan, {}, report);
+    const PlanDecision window = with_search(*near_by, e, report);
+    CHECK(whole->ruling == window.ruling);
+    CHECK(whole->ground == window.ground);
+    CHECK(whole->layouts == window.layouts);
+    REQUIRE(whole->proposal.has_value() == window.proposal.has_value());
+    if (whole->proposal) CHECK(whole->proposal->step_s == window.proposal->step_s);
+    if (whole->proposal) CHECK(whole->proposal->plan == window.proposal->plan);
+    CHECK(beside_fastest(*whole, "x") == beside_fastest(window, "x"));
+    // No door says "if it measures faster", or keeps the plan, where the search is sure.
+    const SearchStanding stands = standing_of(e, report);
+    CAPTURE(stands.sentence);
+    CAPTURE(scope_of(*whole));
+    if (stands.standing == PlanStanding::faster) CHECK(whole->ruling == Ruling::change);
+    if (stands.standing == PlanStanding::fits) CHECK(whole->ground == Ground::fits);
+    if (whole->ruling == Ruling::keep) CHECK(stands.standing != PlanStanding::faster);
+    // Verdict and decision know the same of the memory.
+    CHECK((whole->ruling == Ruling::hopeless || whole->ground == Ground::fits) == !fits(*verdict_of(e).fit));
+    CHECK(scope_of(*whole).find("not searched") == std::string::npos);
+    check_advice(plan, e, *whole);
 }
 
 // A search's sentence is of the same rule: what it calls tied no comparison calls sure, and the other way
@@ -150,41 +215,6 @@ SearchResult found(double step_s, double memory_bytes, MemoryFit fit) {
     return out;
 }
 
-class RandomPlans {
-  public:
-    explicit RandomPlans(unsigned seed) : random_(seed) {}
-    Plan next() {
-        for (;;) {
-            const Plan p = draw();
-            if (const Evaluation e = evaluate(p); e.valid && e.step) return p;
-        }
-    }
-
-  private:
-    std::int64_t pick(std::initializer_list<std::int64_t> of) {
-        return *(of.begin()
-                 + std::uniform_int_distribution<int>(0, static_cast<int>(of.size()) - 1)(random_));
-    }
-    Plan draw() {
-        Plan p = test::small_plan(8);
-        Model& m = p.model;
-        m.layers = pick({8, 16, 32}), m.hidden = pick({2048, 4096, 8192}), m.heads = 16, m.kv_heads = 8;
-        m.head_dim = m.hidden / 16, m.ffn = 3 * m.hidden, m.vocab = 32000;
-        Layout& l = p.layout;
-        l.tp = pick({1, 2, 4}), l.pp = pick({1, 2, 4}), l.dp_shard = pick({1, 2, 4, 8}), l.dp_replicate = 1;
-        l.sequence_parallel = l.tp > 1;
-        l.zero = static_cast<int>(pick({0, 1, 3}));
-        p.cluster.gpus = l.tp * l.pp * l.dp_shard;
-        p.cluster.tiers.back().domain = std::max<std::int64_t>(p.cluster.gpus, 16);
-        if (p.cluster.gpus <= 8) p.cluster.tiers.resize(1), p.cluster.tiers[0].domain = p.cluster.gpus;
-        p.training.sequence_length = pick({1024, 4096});
-        p.training.micro_batch = pick({1, 2});
-        p.training.global_batch = p.training.micro_batch * l.dp_shard * pick({4, 8, 16});
-        return p;
-    }
-    std::mt19937 random_;
-};
-
 }  // namespace
 
 TEST_CASE("a decision keeps to its rule and does not take back what it proposed: plans that ship") {
@@ -195,15 +225,16 @@ TEST_CASE("a decision keeps to its rule and does not take back what it proposed:
         const Evaluation e = evaluate(plan);
         check_decision(plan, e);
         check_search(plan, e);
+        check_doors(plan, e);
     }
 }
 
 TEST_CASE("a decision keeps to its rule and does not take back what it proposed: random plans") {
-    RandomPlans plans(61);
+    test::RandomPlans plans(61, test::small_plan(8));
 #ifdef PENTAMESH_SANITIZED
     constexpr int kPlans = 10;
 #else
-    constexpr int kPlans = 150;
+    constexpr int kPlans = 500;
 #endif
     for (int i = 0; i < kPlans; ++i) {
         CAPTURE(i);
@@ -211,6 +242,7 @@ TEST_CASE("a decision keeps to its rule and does not take back what it proposed:
         const Evaluation e = evaluate(plan);
         check_decision(plan, e);
         check_search(plan, e);
+        check_doors(plan, e);
     }
 }
 
@@ -334,6 +366,7 @@ TEST_CASE("a decision says of which software its layouts are, and what that does
         REQUIRE(d);
         CHECK(d->outside.find("Megatron-LM does not run all of it: ") == 0);
         CHECK(scope_of(*d).find(d->outside) == 0);
+        CHECK(scope_of(*d).find("layouts that Megatron-LM runs") != std::string::npos);
         if (d->ruling == Ruling::keep)
             CHECK(headline_of(*d, "", "").find("Run it as it is, though not by Megatron-LM") == 0);
         // The search has only what Megatron-LM runs, and says that the plan is not one of those.
@@ -354,5 +387,9 @@ TEST_CASE("a decision says of which software its layouts are, and what that does
     const auto d = decide(whole, evaluate(whole));
     REQUIRE(d);
     CHECK(d->outside.empty());
-    CHECK(scope_of(*d) == "Weighed: one and two changes that Megatron-LM runs; a search weighs all.");
+    CHECK(scope_of(*d).find("Weighed: one and two changes, and all ") == 0);
+    CHECK(scope_of(*d).find(" layouts that Megatron-LM runs.") != std::string::npos);
+    PlanDecision alone = *d;
+    alone.layouts = 0, alone.fastest.reset(), alone.searched = false;
+    CHECK(scope_of(alone) == "Weighed: one and two changes that Megatron-LM runs; not searched.");
 }

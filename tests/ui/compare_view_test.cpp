@@ -449,6 +449,29 @@ TEST_CASE("to read, parts that differ by less than a thousandth of A's step are 
     CHECK(sum == near(evaluations[1].step->time_s - evaluations[0].step->time_s));
 }
 
+TEST_CASE("the page `move` has a bar for each GPU of the node, and a bound on what it works out") {
+    Driver d("llama-3-70b-3d", {1600, 1000});
+    pin(d);
+    Plan b = d.plan();
+    b.layout.tp = 4, b.layout.pp = 2, b.layout.dp_shard = 32;
+    d.shell.edit_plan(b, "tp 4, pp 2");
+    d.press({.key = Key::n0});
+    REQUIRE(d.click("compare.page", kMovePage));
+    d.settle();
+    CHECK(says(d, "Of the 8 GPUs of this node 2 keep more than 1 %"));
+    REQUIRE(d.click("compare.state", 1));
+    d.settle();
+    CHECK(says(d, "its optimizer states"));
+    const ComparedPair pair{*compare_of(d).pinned()->plan, *compare_of(d).pinned()->evaluation, d.plan(),
+                            d.shell.evaluation()};
+    MoveShown shown;
+    keep_move(shown, pair, {1, 1}, 0, {}, 512);
+    CHECK(shown.why.empty());
+    keep_move(shown, pair, {2, 1}, 0, {}, 511);
+    CHECK(shown.why.find("A and B have 512 GPUs together") == 0);
+    CHECK(shown.pieces.empty());
+}
+
 TEST_CASE("the page `move` of Compare says what goes from A to B, and of which GPU") {
     Driver d("llama-3-70b-3d");
     pin(d);

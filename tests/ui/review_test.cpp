@@ -5,10 +5,12 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/review/pages.h"
 #include "app/ui/review/review.h"
+#include "app/ui/views/search/search_found.h"
 #include "core/advice/advice.h"
 #include "core/base/files.h"
 #include "core/base/number.h"
 #include "core/base/text.h"
+#include "core/decide/choose.h"
 #include "core/decide/compare.h"
 #include "core/decide/decision.h"
 #include "core/decide/search.h"
@@ -19,6 +21,8 @@
 #include "core/rules/software_runs.h"
 #include "render/page.h"
 #include "render/png.h"
+#include "tests/random_plans.h"
+#include "tests/sanitized.h"
 #include "tests/ui/review_text.h"
 
 #include <algorithm>
@@ -413,6 +417,91 @@ TEST_CASE("the first page names the open risk of what it proposes, and the propo
     CHECK(open > 0);
 }
 
+namespace {
+
+// Checks the first page's words of a plan against the search and the comparison of the same plan.
+void check_first_page(const Plan& plan) {
+    ReviewRequest request;
+    request.pages = {ReviewPage::summary};
+    const ReviewContent content = review_content_of(shipped(), std::array{plan}, request);
+    const Evaluation& e = content.evaluations[0];
+    if (!e.step) return;
+    REQUIRE(content.decision);
+    const PlanDecision& d = *content.decision;
+    const SearchResult* proposed = proposal_of(content);
+    const std::string head = decision_of(content, proposed), reason = reason_of(content, proposed);
+    CAPTURE(head);
+    CAPTURE(reason);
+    CHECK(has(reason, scope_of(d)));
+    CHECK(has(head, "if that measures faster") == (d.ruling == Ruling::measure));
+    CHECK((head.find("Run it as it is") == 0) == (d.ruling == Ruling::keep));
+    SpaceRequest usual;
+    for (const Varied v : held_at_first(plan, false)) usual.hold.emplace_back(name_of(v));
+    std::optional<SpaceError> error;
+    const SearchSpace space = search_space(plan, usual, error);
+    if (has(reason, "not searched")) {
+        CHECK(d.layouts == 0);
+        return;
+    }
+    const SearchReport report = search(plan, space, {.threads = 2});
+    CHECK(d.layouts == report.counts.layouts);
+    const SearchStanding stands = standing_of(e, report);
+    CAPTURE(stands.sentence);
+    if (stands.standing == PlanStanding::faster) {
+        CHECK(head.find("Run it with ") == 0);
+        CHECK_FALSE(has(head, "if that measures faster"));
+    }
+    if (stands.standing == PlanStanding::fits) CHECK(has(head, "Run it with "));
+    if (stands.standing == PlanStanding::slower && proposed != nullptr) CHECK_FALSE(d.searched);
+    // The comparison with what is proposed takes it.
+    if (proposed == nullptr) return;
+    const Evaluation then = evaluate(proposed->plan);
+    const PlanChoice choice =
+        choose_among(std::array{JudgedPlan{&plan, &e}, JudgedPlan{&proposed->plan, &then}});
+    CAPTURE(choice.words());
+    CHECK(choice.take == 1);
+    CHECK(choice.sure == (d.ruling == Ruling::change));
+}
+
+}  // namespace
+
+TEST_CASE("the first page, the search and the comparison of a plan do not contradict each other") {
+    for (const char* name :
+         {"single-gpu", "mesh-8", "hsdp-64", "llama-3-8b-fsdp", "llama-3-70b-3d", "mixtral-8x7b-ep",
+          "zoom-1024", "llama-3.1-405b-16k", "llama-3.1-405b-8k", "llama-3.1-405b-131k", "gpt-175b-a100",
+          "broken-pp-zero3", "broken-tp-over-ib"}) {
+        CAPTURE(std::string(name));
+        check_first_page(shipped().plan(name));
+    }
+#ifdef PENTAMESH_SANITIZED
+    constexpr int kPlans = 10;
+#else
+    constexpr int kPlans = 500;
+#endif
+    test::RandomPlans plans(62, shipped().plan("mesh-8"));
+    for (int i = 0; i < kPlans; ++i) {
+        CAPTURE(i);
+        check_first_page(plans.next());
+    }
+}
+
+TEST_CASE("the first page takes the search's layout where that is sure and two changes are not") {
+    const Plan plan = shipped().plan("zoom-1024");
+    const Evaluation e = evaluate(plan);
+    const std::optional<PlanDecision> near_by = decide_by_two_edits(plan, e), whole = decide(plan, e);
+    REQUIRE(near_by);
+    REQUIRE(whole);
+    CHECK(near_by->ruling == Ruling::measure);
+    CHECK(whole->ruling == Ruling::change);
+    CHECK(whole->searched);
+    ReviewRequest request;
+    request.pages = {ReviewPage::summary};
+    request.first_page_only = true;
+    const std::string text = flat(joined(text_of({plan}, request)));
+    CHECK(has(text, "Run it with " + change_words(plan, whole->proposal->choice) + ": "));
+    CHECK_FALSE(has(text, "if that measures faster"));
+}
+
 TEST_CASE("the first page decides: what to do, by how much, and what else was tried") {
     ReviewRequest request;
     request.pages = {ReviewPage::summary};
@@ -456,7 +545,7 @@ TEST_CASE("the first page decides: what to do, by how much, and what else was tr
     for (const SearchResult& r : best_of_each_edit(good, {.headroom = kept_free(evaluate(good).memory)}))
         CHECK(r.step_s > 0.99 * own);
     // A gain below the estimate's own range is said with a condition.
-    const Plan near = shipped().plan("zoom-1024");
+    const Plan near = slow;
     const std::optional<PlanDecision> maybe = decide(near, evaluate(near));
     REQUIRE(maybe);
     REQUIRE(maybe->ruling == Ruling::measure);

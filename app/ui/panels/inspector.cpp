@@ -379,6 +379,16 @@ void step_block(Ui& ui, Rect& room, Scene& scene) {
     if (!small.empty()) small_parts_row(ui, room.cut_top(25), bar, slices, small, s.time_s);
     if (scene.injected)
         field(ui, room, scene.injected->words, "+ " + time_text(std::max(0.0, step_s - s.time_s)));
+    if (const std::string run = nearest_run_words(scene.plan, s); !run.empty()) {
+        room.cut_top(2);
+        put_paragraph(ui, room, "Nearest measured run: " + run + ".", ui.style(11, Tone::secondary), 15);
+    }
+    room.cut_top(14);
+    const std::vector<TrainingRow> training = training_rows(scene.plan, s);
+    if (training.empty()) return;
+    put_head(ui, room, 6, "WHAT THE TRAINING TAKES",
+             count_text(scene.plan.training.tokens_total) + " tokens");
+    for (const TrainingRow& row : training) field(ui, room, row.name, row.value + " " + row.unit);
     room.cut_top(14);
 }
 

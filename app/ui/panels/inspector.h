@@ -32,6 +32,15 @@ struct InspectorState {
     Rect problems_anchor;
     ScrollState problems_scroll;
 };
+// Returns "nemo/llama3-70b, at a distance of 0.4": the nearest of the measured runs; empty where the plan's
+// own runs are known.
+[[nodiscard]] std::string nearest_run_words(const Plan& plan, const Step& step);
+// Says what the whole training takes, with the ranges of the step; nothing where the plan has no tokens.
+struct TrainingRow {
+    std::string name, value, unit;  // "cost", "12.5 M (10.3 M to 15.1 M)", "USD"
+};
+[[nodiscard]] std::vector<TrainingRow> training_rows(const Plan& plan, const Step& step);
+
 [[nodiscard]] Effects draw_inspector(Ui& ui, Rect panel, Scene& scene, InspectorState& state);
 
 // Draws the problems with their fixes over the window, while they are open: for windows too small for the

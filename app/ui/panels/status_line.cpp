@@ -266,8 +266,8 @@ std::string exposed_axes(const Step& s) {
     return out;
 }
 
-// Returns the nearest of the measured runs: "\nThe nearest measured run: nemo/llama3-70b, at a distance of
-// 0.4".
+}  // namespace
+
 std::string nearest_run_words(const Plan& plan, const Step& s) {
     if (s.calibrated > 0) return {};
     const RunTraits own = traits_of(plan);
@@ -277,9 +277,11 @@ std::string nearest_run_words(const Plan& plan, const Step& s) {
         if (const double d = distance(run.run, own); nearest == nullptr || d < least)
             nearest = &run, least = d;
     if (nearest == nullptr) return {};
-    return "\nThe nearest measured run: " + nearest->id + ", at a distance of " + three_digits(least)
-           + (least < kFarRun ? "" : ", which is far") + ".";
+    return nearest->id + ", at a distance of " + three_digits(least)
+           + (least < kFarRun ? "" : ", which is far");
 }
+
+namespace {
 
 // Returns "21.2 M (19.3 M to 23.4 M)".
 std::string with_range(double value, double error, std::string (*text)(double)) {
@@ -287,26 +289,42 @@ std::string with_range(double value, double error, std::string (*text)(double)) 
     return text(value) + (error > 0 ? " (" + text(r.low) + " to " + text(r.high) + ")" : "");
 }
 
+}  // namespace
+
+std::vector<TrainingRow> training_rows(const Plan& plan, const Step& s) {
+    const Cost cost = pentamesh::cost_of(plan, s.tokens_per_s);
+    std::vector<TrainingRow> out;
+    if (!cost.days) return out;
+    const auto large = [](double v) { return count_text(v); };
+    const auto add = [&](const char* name, double value, std::string (*text)(double),
+                         const std::string& unit) {
+        out.push_back({name, with_range(value, s.error, text), unit});
+    };
+    add(
+        "time", *cost.days, [](double v) { return three_digits(v); }, "days");
+    add("GPU time", *cost.gpu_hours, large, "GPU-hours");
+    const std::string& currency = plan.cluster.currency;
+    if (cost.money) add("cost", *cost.money, large, currency.empty() ? "of money" : currency);
+    if (cost.kwh) add("energy", *cost.kwh, large, "kWh");
+    return out;
+}
+
+namespace {
+
 // Returns what the whole training takes, where the plan gives its tokens, with the range of the step.
 std::optional<Figure> training_figure(const Plan& plan, const Step& s) {
     const Cost cost = pentamesh::cost_of(plan, s.tokens_per_s);
     if (!cost.days) return std::nullopt;
     const auto trimmed_days = [](double v) { return three_digits(v); };
-    const auto large = [](double v) { return count_text(v); };
     Figure out{.label = "training", .value = three_digits(*cost.days), .unit = "days"};
     out.amount = *cost.days, out.text = trimmed_days;
     const Band band = band_of(*cost.days, s.error);
     out.context = s.error > 0 ? three_digits(band.low) + " to " + three_digits(band.high)
                               : count_text(*cost.gpu_hours) + " GPU-hours";
-    out.tip = count_text(plan.training.tokens_total)
-              + " tokens, without a failure: " + with_range(*cost.days, s.error, trimmed_days) + " days, "
-              + with_range(*cost.gpu_hours, s.error, large) + " GPU-hours";
-    const std::string& currency = plan.cluster.currency;
-    if (cost.money)
-        out.tip +=
-            ", " + with_range(*cost.money, s.error, large) + " " + (currency.empty() ? "of money" : currency);
-    if (cost.kwh) out.tip += ", " + with_range(*cost.kwh, s.error, large) + " kWh";
-    out.tip += ".\nThe ranges are those of the step. " + range_sentence(s);
+    out.tip =
+        count_text(plan.training.tokens_total) + " tokens, without a failure: "
+        + join(training_rows(plan, s), ", ", [](const TrainingRow& r) { return r.value + " " + r.unit; })
+        + ".\nThe ranges are those of the step. " + range_sentence(s);
     return out;
 }
 
@@ -330,7 +348,9 @@ std::vector<Figure> figures_of(const Theme& theme, const Scene& scene,
     std::tie(step.value, step.unit) = split_unit(time_text(s.time_s));
     const Band band = band_of(s.time_s, s.error);
     if (s.error > 0) step.context = split_unit(time_text(band.low)).first + " to " + time_text(band.high);
-    step.tip = range_sentence(s) + nearest_run_words(scene.plan, s);
+    step.tip = range_sentence(s);
+    if (const std::string run = nearest_run_words(scene.plan, s); !run.empty())
+        step.tip += "\nThe nearest measured run: " + run + ".";
     step.amount = s.time_s, step.text = time_text;
     if (was != nullptr) set_difference(step, was->time_s, time_text);
     // With a stage that was slowed by hand the band says what the timeline does, and that it is not the

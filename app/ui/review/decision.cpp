@@ -38,7 +38,7 @@ PlanChoice reviewed_choice(const ReviewContent& content) {
 }  // namespace
 
 bool hangs_on_buffers(const Memory& m) {
-    return !m.stage.empty() && m.stage[static_cast<std::size_t>(m.peak_stage)].most() > m.hbm
+    return !m.stage.empty() && m.may_fit() && m.stage[static_cast<std::size_t>(m.peak_stage)].most() > m.hbm
            && room_for_buffers(m) > 0;
 }
 
@@ -69,11 +69,6 @@ void ReviewContent::try_changes() {
 
 std::string ReviewContent::detail_name() const {
     return plans.size() < 2 ? "this plan" : "plan " + plan_letter(compared(shown));
-}
-
-std::string change_words(const Plan& plan, const LayoutChoice& to) {
-    return join(changed_choices(plan, to), ", ",
-                [&](const Varied v) { return std::string(chip_name(v)) + " " + value_text(to, v); });
 }
 
 const SearchResult* proposal_of(const ReviewContent& content) {

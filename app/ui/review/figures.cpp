@@ -12,6 +12,7 @@
 #include "app/ui/views/comm/view.h"
 #include "app/ui/views/memory/view.h"
 #include "app/ui/views/mesh/mesh_draw.h"
+#include "app/ui/views/search/search_found.h"
 #include "app/ui/views/step/view.h"
 #include "app/ui/views/timeline/view.h"
 #include "core/base/text.h"

@@ -558,6 +558,15 @@ void program_questions(ReviewSheet& sheet, const ReviewContent& content) {
 
 }  // namespace
 
+float problems_height(const ReviewSheet& sheet, const Evaluation& e) {
+    const float line = sheet.paper().line(), indent = sheet.paper().body * 1.2f;
+    if (e.problems.empty()) return 0;
+    float list = sheet.paper().head * 1.35f + line * 0.25f;
+    for (const Problem& p : e.problems)
+        list += sheet.words_height(problem_words(p), sheet.width() - indent) + line * 0.2f;
+    return list;
+}
+
 void problems_and_advice(ReviewSheet& sheet, const Evaluation& e) {
     const float line = sheet.paper().line(), indent = sheet.paper().body * 1.2f;
     // That there are none is no page of its own.
@@ -573,14 +582,10 @@ namespace {
 // slide a long list has one half of the page, the changes the other one.
 void advice_and_tried(ReviewSheet& sheet, const ReviewContent& content) {
     const Evaluation& e = content.detail().evaluation;
-    const float line = sheet.paper().line(), indent = sheet.paper().body * 1.2f;
     const bool tried = e.step && content.tried.size() + content.unfit.size() > 0
                        && (sheet.paper().wide || content.comparison);
-    float list = sheet.paper().head * 1.35f + line * 0.25f;
-    for (const Problem& p : e.problems)
-        list += sheet.words_height(problem_words(p), sheet.width() - indent) + line * 0.2f;
     const bool halves = tried && !e.problems.empty() && sheet.paper().wide && !sheet.paper().one_a_page
-                        && list > sheet.left();
+                        && problems_height(sheet, e) > sheet.left();
     if (halves) {
         sheet.need(sheet.whole());
         sheet.columns(2);

@@ -5,6 +5,7 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/panels/inspector.h"
 #include "app/ui/review/pages.h"
+#include "app/ui/views/search/search_found.h"
 #include "core/base/text.h"
 #include "core/decide/compare.h"
 #include "core/decide/search.h"
@@ -234,30 +235,85 @@ void draw_checklist(ReviewSheet& sheet, const std::vector<RiskRow>& rows) {
     sheet.gap();
 }
 
-// Lists what turns nothing in two halves of the page, one next to the other.
-void draw_unturned(ReviewSheet& sheet, const std::vector<Unturned>& rest) {
-    if (rest.empty()) return;
-    const float apart = sheet.paper().body * 2, half = (sheet.width() - apart) / 2,
-                line = sheet.paper().line();
-    const std::size_t first = sheet.paper().wide ? (rest.size() + 1) / 2 : rest.size();
-    std::array<Table, 2> halves;
-    for (Table& t : halves) t.columns = {{"assumption"}, {"in the plan"}, {"no value turns it in"}};
-    for (std::size_t i = 0; i < rest.size(); ++i)
-        halves[i < first ? 0 : 1].rows.push_back({rest[i].name, rest[i].now, rest[i].searched});
-    if (halves[1].rows.empty()) {
-        sheet.head("What does not turn it", line + sheet.table_start(halves[0]));
-        sheet.table(halves[0]);
-        return;
+// Lists what turns nothing in two halves of the page, one next to the other; what has no room goes on on the
+// next page. In brief it is as long as this page has room for, with what follows it, where that is a good
+// part.
+class UnturnedTable {
+  public:
+    UnturnedTable(ReviewSheet& sheet, const std::vector<Unturned>& rest)
+        : sheet_(sheet), rest_(rest), apart_(sheet.paper().body * 2), half_((sheet.width() - apart_) / 2) {}
+
+    // `below` is the height of what follows.
+    void draw(bool brief, float below) {
+        if (rest_.empty()) return;
+        if (!sheet_.paper().wide || rest_.size() < 2) return draw_whole();
+        constexpr std::size_t kLeastRows = 3;  // fewer on a page are not worth their heading
+        const float line = sheet_.paper().line(), head = sheet_.paper().head * 1.35f + line;
+        if (brief && draw_short(head + 2 * line + below)) return;
+        for (std::size_t from = 0; from < rest_.size();) {
+            const std::size_t all = (rest_.size() - from + 1) / 2;
+            std::size_t rows = all;
+            const float left =
+                sheet_.paper().one_a_page ? sheet_.whole() - 2 * line : sheet_.left();  // a page of its own
+            while (rows > 1 && high_of(from, rows) + head > left) --rows;
+            const bool here = rows == all || rows >= kLeastRows;
+            if (!here)
+                for (rows = all; rows > 1 && high_of(from, rows) > sheet_.whole() - 3 * line;) --rows;
+            const float high = high_of(from, rows);
+            sheet_.head(from == 0 ? "What does not turn it" : "What does not turn it, continued",
+                        here ? std::min(high, sheet_.left()) : sheet_.whole() - 3 * line);
+            draw_rows(from, rows);
+            sheet_.gap();
+            from += 2 * rows;
+        }
     }
-    const float high = std::max(sheet.table_in({0, 0, half, 0}, halves[0], false),
-                                sheet.table_in({0, 0, half, 0}, halves[1], false));
-    sheet.head("What does not turn it", std::min(high, sheet.whole() - 3 * line));
-    Rect row = sheet.take(std::min(high, sheet.whole()));
-    sheet.table_in(row.cut_left(half), halves[0]);
-    row.cut_left(apart);
-    sheet.table_in(row, halves[1]);
-    sheet.gap();
-}
+
+  private:
+    // Returns so many rows for each half.
+    [[nodiscard]] std::array<Table, 2> halves_of(std::size_t from, std::size_t rows) const {
+        std::array<Table, 2> out;
+        for (Table& t : out) t.columns = {{"assumption"}, {"in the plan"}, {"no value turns it in"}};
+        for (std::size_t i = from; i < std::min(rest_.size(), from + 2 * rows); ++i)
+            out[i < from + rows ? 0 : 1].rows.push_back({rest_[i].name, rest_[i].now, rest_[i].searched});
+        return out;
+    }
+    [[nodiscard]] float high_of(std::size_t from, std::size_t rows) const {
+        const std::array<Table, 2> halves = halves_of(from, rows);
+        return std::max(sheet_.table_in({0, 0, half_, 0}, halves[0], false),
+                        sheet_.table_in({0, 0, half_, 0}, halves[1], false));
+    }
+    void draw_rows(std::size_t from, std::size_t rows) {
+        Rect row = sheet_.take(std::min(high_of(from, rows), sheet_.left()));
+        const std::array<Table, 2> halves = halves_of(from, rows);
+        sheet_.table_in(row.cut_left(half_), halves[0]);
+        row.cut_left(apart_);
+        if (!halves[1].rows.empty()) sheet_.table_in(row, halves[1]);
+    }
+    // Returns false where most of the list has no room on this page, which keeps so much for the rest.
+    [[nodiscard]] bool draw_short(float kept) {
+        const std::size_t all = (rest_.size() + 1) / 2;
+        std::size_t rows = all;
+        while (rows > 1 && high_of(0, rows) + kept > sheet_.left()) --rows;
+        if (high_of(0, rows) + kept > sheet_.left() || 2 * rows < all) return false;
+        sheet_.head("What does not turn it", high_of(0, rows));
+        draw_rows(0, rows);
+        if (rows < all)
+            sheet_.words("… and " + plural(static_cast<std::int64_t>(rest_.size() - 2 * rows), "more", "more")
+                             + ", in the whole page.",
+                         sheet_.faint());
+        sheet_.gap();
+        return true;
+    }
+    void draw_whole() {
+        Table t = halves_of(0, rest_.size())[0];
+        sheet_.head("What does not turn it", sheet_.paper().line() + sheet_.table_start(t));
+        sheet_.table(t);
+    }
+
+    ReviewSheet& sheet_;
+    const std::vector<Unturned>& rest_;
+    float apart_, half_;
+};
 
 // Says among what it was searched.
 std::string searched_words(const ReviewContent& content) {
@@ -285,7 +341,8 @@ void ReviewContent::ask_turns() {
 
 void risk_page(ReviewSheet& sheet, const ReviewContent& content) {
     const float line = sheet.paper().line();
-    if (!content.detail().evaluation.step) return;
+    const Evaluation& e = content.detail().evaluation;
+    if (!e.step) return;
     sheet.section("Risk: what would turn the decision", 8 * line);
     sheet.words(decision_by_figures(content, proposal_of(content)), sheet.strong());
     if (content.turns.empty()) {
@@ -299,9 +356,8 @@ void risk_page(ReviewSheet& sheet, const ReviewContent& content) {
             sheet.words("Nothing turns it within what was searched.", sheet.strong());
         else
             draw_checklist(sheet, list.rows);
-        draw_unturned(sheet, list.rest);
+        UnturnedTable(sheet, list.rest).draw(content.brief(), problems_height(sheet, e));
     }
-    const Evaluation& e = content.detail().evaluation;
     if (!e.problems.empty()) problems_and_advice(sheet, e);
 }
 

@@ -411,7 +411,7 @@ void communication_page(ReviewSheet& sheet, const ReviewContent& content) {
         constexpr float kTraffic = 260;  // pixels of the window
         const float bands = kTraffic * window_pixel(sheet);
         sheet.head("What waits, and what compute hides", bands);
-        draw_traffic(sheet, sheet.take_grown(bands, 1.2f * bands), of);
+        draw_traffic(sheet, sheet.take_grown(bands, 1.6f * bands), of);
         sheet.gap();
         draw_lanes(sheet, of);
     }
@@ -525,13 +525,16 @@ Table stages_of(const Memory& m) {
 void memory_page(ReviewSheet& sheet, const ReviewContent& content) {
     const Reviewed of = content.detail();
     const Memory& m = of.evaluation.memory;
-    sheet.section("Memory: what each GPU holds", memory_height(sheet, m) + 3 * sheet.paper().line());
+    // In brief the bars may be lower, so that they stand below what comes before them.
+    constexpr float kLowBars = 0.62f;
+    const float bars = memory_height(sheet, m), least = content.brief() ? kLowBars * bars : bars;
+    sheet.section("Memory: what each GPU holds", least + 3 * sheet.paper().line());
     sheet.place(kMemoryPage);
     if (!of.evaluation.valid || m.stage.empty()) return;
     sheet.words(held_words(m), sheet.strong());
     sheet.gap(0.3f);
-    const float bars = memory_height(sheet, m);
-    draw_held(sheet, sheet.take_grown(bars, 1.4f * bars), of);
+    const float high = std::min(bars, std::max(least, sheet.left()));
+    draw_held(sheet, sheet.take_grown(high, 1.4f * bars), of);
     sheet.gap();
     Table stages = stages_of(m);
     constexpr std::size_t kTotal = 7;

@@ -126,6 +126,7 @@ void risk_page(ReviewSheet& sheet, const ReviewContent& content);
 void plan_lines(ReviewSheet& sheet, const ReviewContent& content);
 // Lists problems and advice of the plan in detail, where it has any.
 void problems_and_advice(ReviewSheet& sheet, const Evaluation& e);
+[[nodiscard]] float problems_height(const ReviewSheet& sheet, const Evaluation& e);  // of that list
 // Keeps of a table the rows with the largest figures of a column, in their order; the table says how many are
 // left out.
 inline constexpr std::size_t kBriefRows = 8;
@@ -180,8 +181,6 @@ struct CostWords {
 [[nodiscard]] CostWords cost_words(const Reviewed& of, bool whole);
 // Returns them joined, of the training where it is known, and says where they are of a billion tokens.
 [[nodiscard]] std::string training_cost_words(const Reviewed& of);
-// Returns "cp 2": what has to be changed by hand (changed_choices of core/decide/search.h).
-[[nodiscard]] std::string change_words(const Plan& plan, const LayoutChoice& to);
 // Returns the change that the decision proposes. Null: none, or two plans are compared.
 [[nodiscard]] const SearchResult* proposal_of(const ReviewContent& content);
 // Returns the lines of a text that the author wrote, without the marks in front of them.

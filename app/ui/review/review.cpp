@@ -6,6 +6,7 @@
 #include "app/tables/table.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/review/pages.h"
+#include "app/ui/views/search/search_found.h"
 #include "app/ui/views/step/view.h"
 #include "core/advice/advice.h"
 #include "core/base/files.h"

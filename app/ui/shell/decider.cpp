@@ -65,6 +65,10 @@ const SearchResult* result_of(const SearchFound& found, const FoundLayout& layou
     return at == all.end() ? nullptr : &*at;
 }
 
+bool is_layout_of(const MemoryMend& m, const SearchResult& r) {
+    return m.plan.layout == r.plan.layout && m.plan.training == r.plan.training;
+}
+
 }  // namespace
 
 Decider::Decider(Window& window) : window_(window) {}
@@ -150,7 +154,7 @@ void Decider::update_advice(bool rested) {
     if (std::exchange(edited_revision_, revision) != revision) edited_s_ = window_.now_s;
     const auto look = [&] {
         return [plan = window_.document.plan()](const std::atomic<bool>& cancelled) {
-            return decide(plan, evaluate(plan), 1, &cancelled);
+            return decide_by_two_edits(plan, evaluate(plan), 1, &cancelled);
         };
     };
     if (decision_.work_out(window_.host.wake, rested, revision, look)) window_.dirty = true;
@@ -164,11 +168,14 @@ void Decider::update_advice(bool rested) {
     if (mends_.work_out(window_.host.wake, rested && full, revision, mend)) window_.dirty = true;
 }
 
-// Lists what makes a plan fit, for the list of what would help: each a click.
-void Decider::offer_mends() {
+// Lists what makes a plan fit, for the list of what would help: each a click, the decision's own first.
+void Decider::offer_mends(const SearchResult* proposed) {
     const Plan& open = window_.document.plan();
     const Evaluation& e = window_.evaluation;
-    for (const MemoryMend& m : *mends_) {
+    std::vector<MemoryMend> all = *mends_;
+    std::ranges::stable_partition(
+        all, [&](const MemoryMend& m) { return proposed != nullptr && is_layout_of(m, *proposed); });
+    for (const MemoryMend& m : all) {
         const double by = m.step_s / e.step->time_s - 1;
         BetterLayout& made = better_.emplace_back();
         made.edit = PlanEdit{in_place_of(open, m.plan), m.change, ""};
@@ -228,17 +235,21 @@ void Decider::look_for_better() {
     std::optional<PlanDecision> joined;  // it knows of the search, where one was run
     if (decision_.is_of(revision) && *decision_) {
         joined = **decision_;
-        if (holds && found->report) joined = with_search(std::move(*joined), e, *found->report);
+        if (holds && found->report) {
+            joined->held = join(found->request.held, ", ");
+            joined = with_search(std::move(*joined), e, *found->report);
+        }
         if (joined->searched) joined->proposal->plan = with_choice(*found, open, joined->proposal->choice);
     }
     const PlanDecision* decision = joined ? &*joined : nullptr;
+    window_.views.search.beside = decision == nullptr ? "" : beside_words(open, *decision);
     const SearchResult* near = decision != nullptr && decision->proposal ? &*decision->proposal : nullptr;
     const auto much = [&](double step_s) { return !fits || step_s < kMuch * now_s; };
     const bool enough = near != nullptr && best != nullptr && near->step_s <= kAsGood * best->step_s;
     const bool mended = !fits && e.step && mends_.is_of(revision);
-    if (mended) offer_mends();
+    // The proposal stands first: Compare shows it, and the first page of a review.
     const bool said = mended && near != nullptr && std::ranges::any_of(*mends_, [&](const MemoryMend& m) {
-                          return m.plan.layout == near->plan.layout && m.plan.training == near->plan.training;
+                          return is_layout_of(m, *near);
                       });
     if (near != nullptr && !said) {
         const ChangesWords changes = changes_words(open, near->choice);
@@ -253,6 +264,7 @@ void Decider::look_for_better() {
         for (const std::string& more : {caution_of(*decision), decision->outside})
             if (!more.empty()) better_.back().reason += " " + more;
     }
+    if (mended) offer_mends(near);
     if (best != nullptr && much(best->step_s) && !enough) {
         const SearchResult* listed = result_of(*found, *best);
         const Step* step = listed == nullptr ? nullptr : &listed->step;

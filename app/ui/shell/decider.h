@@ -75,7 +75,7 @@ class Decider {
     [[nodiscard]] bool rests(bool may_advise) const;
     void update_advice(bool rested);
     void look_for_better();
-    void offer_mends();
+    void offer_mends(const SearchResult* proposed);
     void update_scale();
 };
 

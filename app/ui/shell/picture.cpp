@@ -14,6 +14,7 @@
 #include "core/base/number.h"
 #include "core/base/text.h"
 #include "core/base/threads.h"
+#include "core/decide/decision.h"
 #include "core/decide/search.h"
 #include "core/explain/verdict.h"
 #include "core/io/plan_json.h"
@@ -305,6 +306,7 @@ Screen screen_of(const PictureRequest& request, const Evaluation& evaluation) {
     screen.task = request.task;
     screen.run = request.run;
     screen.views.mesh.plain = request.uncolored;
+    screen.views.compare.moves = request.moves;
     screen.views.mesh.figure = request.mesh_figure;
     if (const auto view = show_named_view(screen.views, request.view); view && !request.page.empty())
         show_named_page(screen.views, *view, request.page);
@@ -371,6 +373,13 @@ void propose(const Plan& plan, const Evaluation& now, CompareViewState& compare)
         compare.propose(with_true_title(plan, in_place_of(plan, decision->proposal->plan)));
 }
 
+// Adds to what the search found what the decision on the plan proposes.
+void say_beside(const Plan& plan, const Evaluation& now, SearchViewState& search) {
+    std::optional<PlanDecision> decision = decide_by_two_edits(plan, now);
+    if (!decision || !search.found || !search.found->report) return;
+    search.beside = beside_words(plan, with_search(std::move(*decision), now, *search.found->report));
+}
+
 // Works out what the window makes in the background: a tornado, compared plans and the way between them.
 void work_out(const PictureRequest& request, const Presets& presets, const Plan& plan,
               const Evaluation& evaluation, std::uint64_t revision, ViewStates& views) {
@@ -380,6 +389,8 @@ void work_out(const PictureRequest& request, const Presets& presets, const Plan&
         step.tornado.of.forget();
         step.tornado.of.update(revision, [&] { return sensitivity_of(plan, presets); });
     }
+    if (request.view == view_of(ViewId::search).name && evaluation.valid)
+        say_beside(plan, evaluation, views.search);
     if (request.view == view_of(ViewId::scale).name && evaluation.valid) {
         ScaleViewState& scale = views.scale;
         scale.of.forget();

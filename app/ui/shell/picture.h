@@ -5,6 +5,7 @@
 
 #include "app/ui/shell/shell.h"
 #include "app/ui/views/table.h"
+#include "core/sharding/move.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -62,6 +63,7 @@ struct PictureRequest {
     std::vector<TextRun>* text_runs = nullptr;  // where the text that can be read in it goes
     std::optional<GroupKind> group{};           // the highlighted axis; none: all
     std::vector<Plan> compared{};          // of a picture of Compare: A, then C, D ...; the plan itself is B
+    MoveOptions moves{};                   // of Compare's page move
     bool outlined = false;                 // the first of these stays as an outline, on the scales of both
     std::optional<Plan> reaches{};         // scales reach as far as this plan's, which is not drawn
     HiddenAnswer hidden_answer{};          // of a question next to the picture; a screen has its own

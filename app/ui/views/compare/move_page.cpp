@@ -17,6 +17,7 @@ namespace pentamesh::ui {
 namespace {
 
 constexpr float kMoveGap = 20, kMoveRow = 20, kMoveName = 92;
+constexpr double kKeepsSomething = 0.01;  // of what a GPU needs: norms by themselves are less
 
 GroupKind axis_of_cause(MoveCause cause) {
     switch (cause) {
@@ -103,11 +104,14 @@ void draw_cuts(Ui& ui, Rect sheet, const MoveSheet& cut) {
     c.frame(sheet, ui.theme().faint, 1);
 }
 
+Color color_of_state(const Theme& theme, TensorState state) {
+    return theme.memory[state == TensorState::optimizer ? 2 : 0];
+}
+
 // Draws the pieces of one rank; those of the same slice and layers share its width by their bytes.
-Rect draw_rank_pieces(Ui& ui, Rect sheet, const MoveShown& shown, const ComparedPair& pair,
-                      const std::vector<Tier>& tiers) {
-    const MoveSheet& cut = shown.sheet;
-    const Color color = ui.theme().memory[0];
+Rect draw_rank_pieces(Ui& ui, Rect sheet, const MoveShown& shown, const MoveSheet& cut,
+                      const ComparedPair& pair, const std::vector<Tier>& tiers) {
+    const Color color = color_of_state(ui.theme(), cut.state);
     const auto layers = static_cast<float>(std::max<std::size_t>(cut.layers.size(), 1));
     struct Slice {
         double all = 0, used = 0;
@@ -163,6 +167,28 @@ Rect draw_rank_pieces(Ui& ui, Rect sheet, const MoveShown& shown, const Compared
     return hull;
 }
 
+// Draws the optimizer's states of the same tensor next to it: data parallelism cuts them once more.
+void draw_optimizer_sheet(Ui& ui, Rect room, const ComparedPair& pair, const MoveShown& shown,
+                          const std::vector<Tier>& tiers) {
+    Canvas& c = ui.canvas();
+    const MoveSheet& cut = *shown.optimizer;
+    const Rect words = room.cut_bottom(2 * kMoveRow);
+    const Rect sheet = room.inset(12, 0);
+    c.rect(sheet, ui.theme().raised);
+    const Rect hull = draw_rank_pieces(ui, sheet, shown, cut, pair, tiers);
+    draw_cuts(ui, sheet, cut);
+    if (!hull.empty()) c.frame(hull, ui.theme().text, 2.5f);
+    MoveBytes own;
+    for (const MovePiece& p : shown.pieces) {
+        if (p.id != cut.id || p.state != cut.state) continue;
+        own.needed += p.bytes;
+        if (p.tier < 0) own.stays += p.bytes;
+    }
+    c.text_in({words.x, words.y + 4, words.w, kMoveRow}, "its optimizer states", ui.small(), Align::center);
+    c.text_in({words.x, words.y + 4 + kMoveRow * 0.8f, words.w, kMoveRow},
+              memory_text(own.needed) + ", " + memory_text(own.stays) + " stay", ui.small(), Align::center);
+}
+
 std::int64_t draw_sheet(Ui& ui, Rect room, const ComparedPair& pair, const MoveShown& shown,
                         const std::vector<Tier>& tiers) {
     Canvas& c = ui.canvas();
@@ -179,10 +205,13 @@ std::int64_t draw_sheet(Ui& ui, Rect room, const ComparedPair& pair, const MoveS
     const Rect foot = room.cut_bottom(kMoveRow);
     room.cut_bottom(12);
     room.cut_top(16);
+    constexpr float kBesideIt = 0.3f;
+    if (shown.optimizer && room.w > 420)
+        draw_optimizer_sheet(ui, room.cut_right(std::floor(room.w * kBesideIt)), pair, shown, tiers);
     const Rect sheet{room.x + 64, room.y, room.w - 64 - 24, room.h};
     if (sheet.w < 60 || sheet.h < 40) return -1;
     c.rect(sheet, ui.theme().raised);
-    const Rect hull = draw_rank_pieces(ui, sheet, shown, pair, tiers);
+    const Rect hull = draw_rank_pieces(ui, sheet, shown, cut, pair, tiers);
     draw_cuts(ui, sheet, cut);
     if (hull.empty())
         c.text_in(sheet, "This GPU of B has no part of it.", ui.small(), Align::center);
@@ -254,6 +283,67 @@ void draw_causes(Ui& ui, Rect& room, const ComparedPair& pair, const MoveShown& 
     room.cut_top(kMoveGap);
 }
 
+// Draws a bar for each GPU of the node of the rank that is shown: what stays and what each wire brings, on
+// one scale. A node with more of them than there is room for shows the first.
+void draw_node_bars(Ui& ui, Rect& room, const ComparedPair& pair, const MoveShown& shown,
+                    const std::vector<Tier>& tiers) {
+    constexpr float kBars = 96, kLeastBar = 14, kGapOfBars = 10, kWidestBar = 34;
+    const Move& m = shown.move;
+    const std::int64_t domain = tiers.empty() ? 1 : std::max<std::int64_t>(tiers.front().domain, 1);
+    if (domain < 2 || room.h < kBars + 3 * kMoveRow) return;
+    const std::int64_t at = m.first_gpu + shown.rank, first = std::max(at / domain * domain, m.first_gpu),
+                       end = std::min(at / domain * domain + domain, m.first_gpu + m.gpus_b);
+    const auto most_bars = static_cast<std::int64_t>((room.w + kGapOfBars) / (kLeastBar + kGapOfBars));
+    const std::int64_t bars = std::min(end - first, most_bars);
+    if (bars < 2) return;
+    double most = 1;
+    std::int64_t keep = 0;
+    for (std::int64_t g = first; g < end; ++g) {
+        const MoveBytes& of = m.of_rank[static_cast<std::size_t>(g - m.first_gpu)];
+        most = std::max(most, of.needed);
+        keep += of.stays > kKeepsSomething * of.needed ? 1 : 0;
+    }
+    ui.label(room.cut_top(kMoveRow),
+             sentence("Of the ", end - first, " GPUs of this node ", keep, keep == 1 ? " keeps" : " keep",
+                      " more than ", percent_text(kKeepsSomething)),
+             ui.title());
+    ui.label(room.cut_top(kMoveRow),
+             bars < end - first ? sentence("what stays at the bottom, each wire above; the first ", bars)
+                                : std::string("what stays at the bottom, each wire above; one scale"),
+             ui.small());
+    room.cut_top(6);
+    Rect row = room.cut_top(kBars);
+    const Rect names = room.cut_top(kMoveRow);
+    const float w = std::min(kWidestBar, (row.w + kGapOfBars) / static_cast<float>(bars) - kGapOfBars);
+    for (std::int64_t i = 0; i < bars; ++i) {
+        const std::int64_t rank = first - m.first_gpu + i;
+        const MoveBytes& of = m.of_rank[static_cast<std::size_t>(rank)];
+        const float x = row.x + static_cast<float>(i) * (w + kGapOfBars);
+        float y = row.bottom();
+        const auto part = [&](double bytes, int tier) {
+            if (bytes <= 0) return;
+            const auto h = static_cast<float>(bytes / most * static_cast<double>(row.h));
+            y -= h;
+            const Rect r{x, y, w, h};
+            fill_wire(ui, r, tier, ui.theme().memory[0], pair.b.cluster);
+            if (ui.hovers(r))
+                ui.tooltip(
+                    sentence("GPU ", rank, " of B, ", tier_words(tiers, tier), "\n", memory_text(bytes)));
+        };
+        part(of.stays, -1);
+        for (std::size_t t = 0; t < tiers.size() && t < of.over.size(); ++t)
+            part(of.over[t], static_cast<int>(t));
+        const bool own = rank == shown.rank;
+        if (own) ui.canvas().frame(Rect{x, row.y, w, row.h}.inset(-2), ui.theme().text, 1.5f);
+        const TextStyle style = own ? ui.style(11.5f, Tone::text, Face::semibold) : ui.small();
+        const std::string name = std::to_string(rank);
+        if (ui.canvas().text_width(name, style) <= w + kGapOfBars)
+            ui.canvas().text_in({x - kGapOfBars / 2, names.y, w + kGapOfBars, names.h}, name, style,
+                                Align::center);
+    }
+    room.cut_top(kMoveGap / 2);
+}
+
 void draw_bound(Ui& ui, Rect& room, const MoveShown& shown, const Plan& b, const std::vector<Tier>& tiers) {
     Canvas& c = ui.canvas();
     const Move& m = shown.move;
@@ -283,21 +373,26 @@ void draw_bound(Ui& ui, Rect& room, const MoveShown& shown, const Plan& b, const
 }  // namespace
 
 void keep_move(MoveShown& shown, const ComparedPair& pair, std::pair<std::uint64_t, std::uint64_t> key,
-               std::int64_t rank, bool optimizer) {
-    const MoveOptions options{optimizer, false};
+               std::int64_t rank, const MoveOptions& options, std::int64_t most) {
     const MoveEnd a{pair.a, pair.ea.mesh}, b{pair.b, pair.eb.mesh};
     rank = rank >= 0 && rank < pair.eb.mesh.world ? rank : 0;
-    const bool same = shown.made && shown.key == key && shown.optimizer == optimizer;
+    const bool same = shown.made && shown.key == key && shown.options.optimizer == options.optimizer
+                      && shown.options.apart == options.apart;
     if (same && shown.rank == rank) return;
     if (!same) {
         shown = {};
-        shown.key = key, shown.made = true, shown.optimizer = optimizer;
+        shown.key = key, shown.made = true, shown.options = options;
         shown.why = pair.ea.valid && pair.eb.valid ? no_move_words(pair.a, pair.b, options)
                                                    : "One of the plans has errors.";
+        if (const std::int64_t gpus = pair.ea.mesh.world + pair.eb.mesh.world;
+            shown.why.empty() && gpus > most)
+            shown.why = sentence("A and B have ", gpus, " GPUs together, more than the ", most,
+                                 " that a window works out: `pentamesh move` says what moves, and draws it.");
         if (!shown.why.empty()) return;
         shown.move = move_between(a, b, options);
         const MoveOfTensor& far = shown.move.tensors[shown.move.farthest];
-        shown.sheet = sheet_of_move(a, b, far.id, far.state);
+        shown.sheet = sheet_of_move(a, b, far.id, TensorState::parameters);
+        if (options.optimizer) shown.optimizer = sheet_of_move(a, b, far.id, TensorState::optimizer);
     }
     shown.rank = rank;
     if (shown.why.empty()) shown.pieces = pieces_of_rank(a, b, options, rank);
@@ -335,6 +430,7 @@ std::int64_t draw_move_page(Ui& ui, Rect room, const ComparedPair& pair, const M
     const std::int64_t picked = draw_sheet(ui, left, pair, shown, tiers);
     draw_causes(ui, room, pair, shown, tiers);
     draw_bound(ui, room, shown, pair.b, tiers);
+    draw_node_bars(ui, room, pair, shown, tiers);
     return picked;
 }
 

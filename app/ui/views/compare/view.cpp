@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <span>
 #include <string>
@@ -307,15 +308,16 @@ namespace {
 void draw_move(Ui& ui, Rect& head_row, Rect room, const Scene& scene, const ComparedPair& pair,
                CompareViewState& state, std::uint64_t revision) {
     constexpr std::array<std::string_view, 2> kStates{"weights", "optimizer too"};
-    const int shown = state.moves_optimizer ? 1 : 0;
+    const int shown = state.moves.optimizer ? 1 : 0;
     if (!ui.state().for_picture)
-        state.moves_optimizer =
+        state.moves.optimizer =
             ui.segments("compare.state", head_place(head_row, room, segments_width(ui, kStates, 0, shown)),
                         kStates, shown)
             == 1;
     if (!state.moved) state.moved = std::make_shared<MoveShown>();
     const std::int64_t rank = state.move_rank >= 0 ? state.move_rank : chosen_rank(scene);
-    keep_move(*state.moved, pair, {revision, state.version}, rank, state.moves_optimizer);
+    keep_move(*state.moved, pair, {revision, state.version}, rank, state.moves,
+              ui.state().for_picture ? std::numeric_limits<std::int64_t>::max() : kMostMoved);
     const std::int64_t picked = draw_move_page(ui, room, pair, *state.moved);
     if (picked >= 0) state.move_rank = picked;
 }
@@ -399,7 +401,7 @@ Table move_data(const Scene& scene, const CompareViewState& state) {
         return t;
     }
     const MoveEnd a{*plans[0].plan, plans[0].evaluation->mesh}, b{*plans[1].plan, plans[1].evaluation->mesh};
-    const MoveOptions options{state.moves_optimizer, false};
+    const MoveOptions options = state.moves;
     if (!plans[0].evaluation->valid || !plans[1].evaluation->valid) {
         t.rows = {{"one of the plans has errors"}};
         return t;

@@ -9,6 +9,7 @@
 #include "app/ui/views/timeline/view.h"
 #include "core/decide/compare.h"
 #include "core/evaluate.h"
+#include "core/sharding/move.h"
 
 #include <array>
 #include <cstdint>
@@ -50,7 +51,7 @@ struct CompareViewState {
     ScrollState scroll;
     int page = 0;                      // of kComparePages
     std::int64_t move_rank = -1;       // of B, whose pieces the page `move` shows; -1: the chosen one
-    bool moves_optimizer = false;      // there, the optimizer's states too
+    MoveOptions moves{};               // there, whether the optimizer's states move too
     std::shared_ptr<MoveShown> moved;  // what is kept of it (move_page.h)
 
     void propose(const Plan& plan) {

@@ -1,7 +1,6 @@
 #include "app/ui/views/search/search_found.h"
 
 #include "core/base/text.h"
-#include "core/decide/bounds.h"
 #include "core/plan/edits.h"
 #include "core/plan/names.h"
 #include "core/rules/rules.h"
@@ -13,9 +12,6 @@ namespace pentamesh::ui {
 namespace {
 
 constexpr std::int64_t kMostLayersTried = 4;  // of a chunk, by the chip
-
-// Those that change the result least come first.
-constexpr std::array<Varied, 4> kHeldFirst{Varied::order, Varied::cp, Varied::schedule, Varied::etp};
 
 template <typename T>
 bool has(const std::vector<T>& list, const T& value) {
@@ -86,16 +82,6 @@ SpaceRequest space_request(const Plan& plan, const SearchRequest& request) {
 SearchSpace space_of(const Plan& plan, const SearchRequest& request) {
     std::optional<SpaceError> none;
     return search_space(plan, space_request(plan, request), none);
-}
-
-std::vector<Varied> held_at_first(const Plan& plan, bool any_software) {
-    SearchRequest r;
-    r.any_software = any_software;
-    for (const Varied v : kHeldFirst) {
-        if (nodes_of(plan, space_of(plan, r)).layouts <= kUsualLayouts) break;
-        if (space_of(plan, r).values_of(v).size() > 1) r.held.push_back(v);
-    }
-    return r.held;
 }
 
 void SearchFound::add(const FoundLayout& x) {
@@ -202,6 +188,16 @@ std::string words_of(const LayoutChoice& c, bool experts) {
          + (c.recompute.any() ? "recompute " + words_of(c.recompute) : "nothing recomputed") + ", order "
          + std::string(order_name(c.order));
     return s;
+}
+
+std::string change_words(const Plan& plan, const LayoutChoice& to) {
+    return join(changed_choices(plan, to), ", ",
+                [&](const Varied v) { return std::string(chip_name(v)) + " " + value_text(to, v); });
+}
+
+std::string beside_words(const Plan& plan, const PlanDecision& decision) {
+    return beside_fastest(decision,
+                          decision.proposal ? change_words(plan, decision.proposal->choice) : std::string());
 }
 
 }  // namespace pentamesh::ui

@@ -2,6 +2,7 @@
 // request.
 #pragma once
 
+#include "core/decide/decision.h"
 #include "core/decide/search.h"
 
 #include <cstdint>
@@ -38,11 +39,6 @@ struct SearchRequest {
                                                    Varied field);
 [[nodiscard]] SpaceRequest space_request(const Plan& plan, const SearchRequest& request);
 [[nodiscard]] SearchSpace space_of(const Plan& plan, const SearchRequest& request);
-
-// Returns the fields held at first: no field, or as many of those that rarely matter as bring the space down
-// to kUsualLayouts, so that an answer comes in seconds.
-inline constexpr std::uint64_t kUsualLayouts = 2000000;
-[[nodiscard]] std::vector<Varied> held_at_first(const Plan& plan, bool any_software);
 
 struct SearchFound {
     std::shared_ptr<const Plan> base;  // the plan that is varied
@@ -92,5 +88,9 @@ void order_by(SearchFound& found, Second then);
 // "zb-v".
 [[nodiscard]] std::string_view chip_name(Varied v);
 [[nodiscard]] std::string value_text(const LayoutChoice& choice, Varied v);
+// Returns "cp 2": what has to be changed by hand (changed_choices of core/decide/search.h).
+[[nodiscard]] std::string change_words(const Plan& plan, const LayoutChoice& to);
+// Says next to a search's fastest layout what the decision on the plan proposes (beside_fastest).
+[[nodiscard]] std::string beside_words(const Plan& plan, const PlanDecision& decision);
 
 }  // namespace pentamesh::ui

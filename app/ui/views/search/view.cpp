@@ -370,9 +370,11 @@ void software_chip(Ui& ui, Rect r, const Plan& plan, SearchViewState& state) {
     if (any)
         about += "layouts of any software; click: only those that " + who + " runs";
     else
-        about += "only layouts that " + who + " runs"
-                 + (left_out > 0 ? " (" + thousands(left_out) + " others are left out)" : "")
-                 + "; click: those of any software";
+        about +=
+            "only layouts that " + who + " runs"
+            + (left_out > 0 ? " (" + thousands(left_out) + " others are left out)" : "")
+            + "; click: those of any software. It is the plan's own, Megatron-LM where a plan names none: "
+              "its sheet names another";
     const Hit hit = ui.area("search.software", r);
     if (chip(ui, r, hit, !any, ui.theme().faint, software_words(plan, state.request), about)) any = !any;
 }
@@ -590,7 +592,8 @@ SearchWords search_words(const Scene& scene, const SearchViewState& state) {
     std::string held;
     for (const Varied v : f.request.held)
         held += (held.empty() ? " with " : ", ") + std::string(chip_name(v));
-    if (!held.empty()) held += " held";
+    if (!held.empty())
+        held += state.chosen ? " held" : " held, as all free are more than " + thousands(kUsualLayouts);
     std::string bold =
         thousands(n.layouts) + " layouts" + held + (timed ? " in " + time_text(f.seconds) : "");
     if (n.left_out > 0 && f.space.software)
@@ -602,6 +605,8 @@ SearchWords search_words(const Scene& scene, const SearchViewState& state) {
     if (!f.report->nothing_fits.empty()) return {f.report->nothing_fits, bold};
     SearchWords out = best_words(scene, f, *state.rows);
     if (out.bold.empty()) return {bold, hsdp};
+    if (!state.beside.empty() && !state.chosen && f.request.goal != Goal::memory)
+        out.plain = state.beside + (out.plain.empty() ? "" : " ") + out.plain;
     out.plain += (out.plain.empty() ? "" : " ") + bold + hsdp;
     return out;
 }

@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -64,6 +65,7 @@ struct SearchViewState {
     bool stopped = false;           // by hand
     bool again = false;             // a stopped search is wanted from the start
     bool all_rows = false;
+    std::string beside;          // what is proposed of the plan, where that is not the fastest layout
     Second then = Second::step;  // decides between layouts that cannot be distinguished
     ScrollState scroll, list_scroll;
     std::shared_ptr<SearchFound> found;  // null: not shown yet
