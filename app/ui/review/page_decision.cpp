@@ -8,6 +8,7 @@
 #include "app/ui/views/mesh/mesh_cells.h"
 #include "app/ui/views/mesh/mesh_large.h"
 #include "app/ui/views/mesh/mesh_layout.h"
+#include "app/ui/views/search/search_found.h"
 #include "core/explain/verdict.h"
 
 #include <algorithm>
