@@ -67,6 +67,8 @@ float draw_task(Ui& ui, Rect room, LessonSession& session, float size, LessonAct
 // arrow moves what is drawn by such a part of the scale: without Shift, with it.
 inline constexpr double kFineSteps = 100, kCoarseSteps = 10;
 float draw_guess(Ui& ui, Rect room, LessonSession& session, float size, bool draw = true);
+// Returns how many bytes are drawn so; 0 where the question is of no bytes, or nothing is drawn.
+[[nodiscard]] double drawn_bytes(const LessonSession& session);
 // Draws a curve in the same way, point by point.
 float draw_curve(Ui& ui, Rect room, LessonSession& session, bool draw = true);
 
