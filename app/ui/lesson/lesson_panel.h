@@ -91,7 +91,7 @@ float draw_counting(Ui& ui, Rect room, StepState& state, std::size_t options, bo
 // Fills the row of one option as far as its share of the largest count goes, the first count as an outline
 // over the second, and writes both into `figures`, at the row's right end.
 void draw_votes(Ui& ui, Rect row, Rect figures, const StepState& state, std::size_t option, float size);
-// Returns the width that the figures need beside words of that size; 0: nobody was counted.
+// Returns the width that the figures need next to words of that size; 0: nobody was counted.
 [[nodiscard]] float votes_width(Ui& ui, const StepState& state, float size);
 
 }  // namespace pentamesh::ui
