@@ -198,8 +198,8 @@ class CurveView {
         }
     }
 
-    // Returns the place of words at a point, clear of all lines and other words; over the point if there is no
-    // such place.
+    // Returns the place of words at a point, clear of all lines and other words; over the point if there is
+    // no such place.
     [[nodiscard]] Rect place_of(Vec2 point, const std::string& words) {
         const Vec2 size{c_.text_width(words, ui_.title()) + 4, 18};
         const Rect free = places_.around(point, kDot, size);
