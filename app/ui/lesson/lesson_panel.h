@@ -88,8 +88,8 @@ void draw_curve_view(Ui& ui, Rect room, LessonSession& session);
 // Draws the way to count a room's votes by raised hands: the counts are typed, and a bar stands at each
 // option.
 float draw_counting(Ui& ui, Rect room, StepState& state, std::size_t options, bool draw);
-// Fills the row of one option as far as its share of the largest count goes, the first count as an outline
-// over the second, and writes both into `figures`, at the row's right end.
+// Fills the row of one option as far as its share of the largest count goes, the first count as a
+// dashed line below the second, and writes both into `figures`, at the row's right end.
 void draw_votes(Ui& ui, Rect row, Rect figures, const StepState& state, std::size_t option, float size);
 // Returns the width that the figures need next to words of that size; 0: nobody was counted.
 [[nodiscard]] float votes_width(Ui& ui, const StepState& state, float size);
