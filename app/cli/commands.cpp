@@ -123,7 +123,7 @@ std::optional<int> CommandLine::parse(std::vector<std::string> words) {
         return 0;
     } catch (const CLI::ParseError& e) {
         const std::string wrong = e.what();
-        // `lesson` alone has the option: there it is the room's, whose types of state come with it.
+        // Only `lesson` has the option: there it is the room's, whose types of state come with it.
         const bool software =
             wrong.find("not expected") != std::string::npos && wrong.find("--software") != std::string::npos;
         say_error("pentamesh: " + wrong

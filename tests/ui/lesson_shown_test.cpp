@@ -440,6 +440,25 @@ TEST_CASE("arrows move the end of a guess by a hundredth of its scale, with Shif
     CHECK(drawn() == near(0.12 * end, 0.02));
 }
 
+TEST_CASE("a guess of bytes stands in the plot of the memory, before the answer and beside the true bar") {
+    Driver d("mesh-8", {1440, 900});
+    d.shell.open_lesson(lesson_file("00-five-cuts"));
+    d.settle();
+    LessonSession& l = d.shell.lesson();
+    REQUIRE(l.current()->title == "A wall");
+    CHECK_FALSE(says(d, "guess 130 GiB"));
+    l.state().typed = "130";
+    d.press({Key::tab});
+    d.settle();
+    CHECK(says(d, "guess 130 GiB"));
+    REQUIRE(d.click("lesson.reveal"));
+    d.settle();
+    CHECK(says(d, "guess 130 GiB"));
+    d.press({Key::page_down});
+    d.settle();
+    CHECK_FALSE(says(d, "guess 130 GiB"));
+}
+
 TEST_CASE("the votes of a room stand at the options, before the answer and after it, and stay when it is "
           "asked again") {
     Driver d("mesh-8", {1440, 900});

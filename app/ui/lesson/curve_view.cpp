@@ -1,5 +1,6 @@
 // A curve that is asked for is drawn in the place of the view that will show it: first the room's line over a
 // covered plot, then the true one over it, on the same axes.
+#include "app/ui/kit/data_table.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/plot.h"
 #include "app/ui/lesson/lesson_panel.h"
@@ -198,7 +199,8 @@ class CurveView {
         }
     }
 
-    // Returns the place of words at a point, clear of all lines and other words; over it where there is none.
+    // Returns the place of words at a point, clear of all lines and other words; over the point if there is
+    // no such place.
     [[nodiscard]] Rect place_of(Vec2 point, const std::string& words) {
         const Vec2 size{c_.text_width(words, ui_.title()) + 4, 18};
         const Rect free = places_.around(point, kDot, size);
@@ -229,8 +231,9 @@ class CurveView {
             unfit = "does not fit: " + axis_name() + " " + q_.options[i].label + " wants "
                     + memory_text(facts[i].memory_bytes);
         }
+        constexpr float kBy = 8;  // words give way by so much
         const TextStyle small = ui_.small();
-        if (!unfit.empty()) say_at_top(area_.x + 6, unfit, small.in(theme_.bad));
+        if (!unfit.empty()) say_at_top(area_.x + 6, kBy, unfit, small.in(theme_.bad));
         for (std::size_t i = 1; i < facts.size(); ++i) {
             const int before = facts[i - 1].tier, now = facts[i].tier;
             if (before < 0 || now < 0 || before == now) continue;
@@ -238,8 +241,8 @@ class CurveView {
             c_.line({x, area_.y}, {x, area_.bottom()}, theme_.secondary, 1, Dash::dashed);
             const Cluster& cluster = session_.start.cluster;
             const std::string left = tier_label(cluster, before), right = tier_label(cluster, now);
-            say_at_top(x - 6 - c_.text_width(left, small), left, small);
-            say_at_top(x + 6, right, small);
+            say_at_top(x - 8 - c_.text_width(left, small), -kBy, left, small);
+            say_at_top(x + 6, kBy, right, small);
         }
         if (!waits()) return;
         // The part of a time that waits for the axis lies under the line.
@@ -255,16 +258,19 @@ class CurveView {
         label_end(at(facts.size() - 1, facts.back().waits_s), "of it " + axis_label(facts.front().group),
                   small.in(color));
     }
-    // Writes words in the topmost row where they are free of lines and of other words; nowhere where they are
-    // not.
-    void say_at_top(float x, const std::string& words, const TextStyle& style) {
+    // Writes words in the topmost row where they are free of lines and of other words, from `x` on or farther
+    // to that side; on a ground of their own where there is no such row.
+    void say_at_top(float x, float by, const std::string& words, const TextStyle& style) {
         constexpr float kRow = 18;
         const float w = c_.text_width(words, style) + 2;
+        x = held_between(x, area_.x + 2, area_.right() - w);
         for (float y = area_.y + 3; y + kRow < area_.bottom(); y += kRow)
-            if (const Rect box{held_between(x, area_.x, area_.right() - w), y, w, 16}; places_.take(box)) {
-                c_.text_in(box, words, style);
-                return;
-            }
+            for (float at = x; at >= area_.x && at + w <= area_.right(); at += by)
+                if (const Rect box{at, y, w, 16}; places_.take(box)) {
+                    c_.text_in(box, words, style);
+                    return;
+                }
+        write_plate(ui_, {x, area_.y + 3, w + 6, 16}, words, style, theme_.window);
     }
 
     // Returns a true value on its way from where it was drawn.

@@ -102,6 +102,15 @@ float draw_guess(Ui& ui, Rect room, LessonSession& session, float size, bool dra
     return room.y - top;
 }
 
+double drawn_bytes(const LessonSession& session) {
+    constexpr double kGib = 1024.0 * 1024 * 1024;
+    const LessonStep* step = session.current();
+    const Answer& answer = session.solution.answer;
+    if (!session.open || step == nullptr || !step->question || !step->question->drawn) return 0;
+    if (step->question->kind != QuestionKind::number || answer.unit != "GiB") return 0;
+    return std::max(0.0, parse_guess(session.states[session.step].typed, answer.unit).value_or(0)) * kGib;
+}
+
 // A curve that is drawn before it is known: each point is dragged up and down; then the true one over it.
 
 namespace {

@@ -767,8 +767,12 @@ void draw_votes(Ui& ui, Rect row, Rect figures, const StepState& state, std::siz
     };
     const Theme& t = ui.theme();
     if (last[option] > 0) ui.canvas().rect(bar_of(last[option]), mix(t.raised, t.secondary, 0.34f), 6);
-    if (!state.votes_after.empty() && option < state.votes.size() && state.votes[option] > 0)
-        ui.canvas().frame(bar_of(state.votes[option]).inset(1), t.text, 1.5f, 6, Dash::dashed);
+    if (!state.votes_after.empty() && option < state.votes.size()) {  // clear of the words
+        const Rect first = bar_of(state.votes[option]);
+        const float end = std::max(first.right() - 3, row.x + 5), y = row.bottom() - 3;
+        ui.canvas().line({row.x + 4, y}, {end, y}, t.text, 2, Dash::dashed);
+        ui.canvas().line({end, y - 6}, {end, y + 1}, t.text, 2);
+    }
     ui.canvas().text_in(figures, votes_text(state, option), style_of_votes(ui, size), Align::right);
 }
 

@@ -67,6 +67,8 @@ float draw_task(Ui& ui, Rect room, LessonSession& session, float size, LessonAct
 // arrow moves what is drawn by such a part of the scale: without Shift, with it.
 inline constexpr double kFineSteps = 100, kCoarseSteps = 10;
 float draw_guess(Ui& ui, Rect room, LessonSession& session, float size, bool draw = true);
+// Returns how many bytes are drawn so; 0 where the question is of no bytes, or nothing is drawn.
+[[nodiscard]] double drawn_bytes(const LessonSession& session);
 // Draws a curve in the same way, point by point.
 float draw_curve(Ui& ui, Rect room, LessonSession& session, bool draw = true);
 
@@ -86,10 +88,10 @@ void draw_curve_view(Ui& ui, Rect room, LessonSession& session);
 // Draws the way to count a room's votes by raised hands: the counts are typed, and a bar stands at each
 // option.
 float draw_counting(Ui& ui, Rect room, StepState& state, std::size_t options, bool draw);
-// Fills the row of one option as far as its share of the largest count goes, the first count as an outline
-// over the second, and writes both into `figures`, at the row's right end.
+// Fills the row of one option as far as its share of the largest count goes, the first count as a
+// dashed line below the second, and writes both into `figures`, at the row's right end.
 void draw_votes(Ui& ui, Rect row, Rect figures, const StepState& state, std::size_t option, float size);
-// Returns the width that the figures need beside words of that size; 0: nobody was counted.
+// Returns the width that the figures need next to words of that size; 0: nobody was counted.
 [[nodiscard]] float votes_width(Ui& ui, const StepState& state, float size);
 
 }  // namespace pentamesh::ui

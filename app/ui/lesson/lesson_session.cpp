@@ -63,15 +63,16 @@ LessonEntry entry_of(const std::filesystem::path& file) {
     return out;
 }
 
-// Returns true if the end of a scale would say the answer: what is asked is drawn on it.
-bool is_on_a_scale(const LessonQuestion& q) {
+// Returns true if the end of a scale would say the answer: what is asked is drawn on it. A count is not.
+bool is_on_a_scale(const LessonQuestion& q, const Solution& solution) {
     const auto asks = [](std::string_view query) {
         const std::string_view of = split_query(query).query;
         return std::ranges::any_of(
             std::array<std::string_view, 6>{"step", "memory", "tokens", "mfu", "fits", "exposed"},
             [&](std::string_view name) { return of.starts_with(name); });
     };
-    if (q.kind == QuestionKind::number || q.kind == QuestionKind::curve) return true;
+    if (q.kind == QuestionKind::curve) return true;
+    if (q.kind == QuestionKind::number && !solution.answer.unit.empty()) return true;
     return asks(q.query)
            || std::ranges::any_of(q.options, [&](const LessonQuestion::Option& o) { return asks(o.value); });
 }
@@ -79,7 +80,7 @@ bool is_on_a_scale(const LessonQuestion& q) {
 // The larger of the step's own plan and of the one that the answer shows sets the scales from the question
 // on, so that what did not change has one length; only where that says nothing of the answer.
 void set_axes(LessonSession& s, const LessonQuestion& q, bool asked, const Presets& presets) {
-    if (s.asked.first < 0 || (asked && is_on_a_scale(q))) return;
+    if (s.asked.first < 0 || (asked && is_on_a_scale(q, s.solution))) return;
     try {
         const AskedPlan& shown = s.asked.plans[static_cast<std::size_t>(s.asked.first)];
         s.axis_plan = std::make_shared<const Plan>(plan_with(s.start, shown.sets, presets));

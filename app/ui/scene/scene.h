@@ -184,6 +184,7 @@ struct Scene {
     // that somebody made of it, stand on one. The outline of this one stays then; null: of none.
     double axis_s = 0, axis_bytes = 0;
     const Evaluation* outlined = nullptr;
+    double guess_bytes = 0;  // what a room draws as the answer, in the plot of the memory; 0: nothing
     std::optional<InjectedStage> injected{};
     std::span<const BetterLayout>
         better{};  // layouts that fit and are much faster, where a search knows some

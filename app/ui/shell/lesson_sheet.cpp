@@ -243,7 +243,8 @@ StepPictures pictures_of(const StepSheet& s, const Presets& presets) {
     after.plan.name = s.step.title;
     after.request.rank = -1;  // the step's own plan has it
     after.request.compared = {s.plan};
-    if (!shows_both(scene)) {
+    after.both = shows_both(scene);
+    if (!after.both) {
         StepPicture before{"As it was", s.plan, answer_request_of(s)};
         before.request.reaches = after.plan;
         after.request.reaches = s.plan;
@@ -476,7 +477,7 @@ class Booklet {
     }
     // Puts words at the left and a picture at the right, where both have room; else it sets nothing but type.
     bool put_beside(const std::vector<Passage>& passages, float below, const StepPicture& picture) {
-        if (picture.request.view == kDashboardName) return false;
+        if (picture.request.view == kDashboardName || picture.both) return false;
         sheet_.narrow(kWordsShare);
         if (set_type(passages, kNarrowBody, below, sheet_.left())
             && put_picture_in(sheet_.beside(), picture, kBesideScale))

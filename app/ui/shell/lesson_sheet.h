@@ -56,6 +56,7 @@ struct StepPicture {
     std::string words;  // "With tp 16"; empty: it needs none
     Plan plan;
     PictureRequest request;
+    bool both = false;  // it has the plan before as well, and needs the width of a page for the two
 };
 // Holds the pictures of a step; slides and the page have the same.
 struct StepPictures {

@@ -128,6 +128,8 @@ Scene Shell::scene_of(Hover& next) {
         scene.axis_s = lesson.axis_s, scene.axis_bytes = lesson.axis_bytes;
         if (lesson.asked_shown >= 0) scene.outlined = pinned_.get();
         if (lesson.plan_changed) keep_outline(scene, lesson.start_evaluation);
+        scene.guess_bytes = drawn_bytes(lesson);
+        scene.axis_bytes = std::max(scene.axis_bytes, scene.guess_bytes);
     }
     scene.changed = decider_.changed();
     scene.change = decider_.change();

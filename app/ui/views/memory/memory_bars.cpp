@@ -104,6 +104,11 @@ DrawnStage drawn_of(Ui& ui, const StageMemory& s, const MemoryViewState& state, 
     return out;
 }
 
+// Says what a room drew as the answer; an arrow where it lies behind the end of the plot.
+std::string guess_words(const Scene& scene, double end_bytes) {
+    return "guess " + memory_text(scene.guess_bytes) + (scene.guess_bytes > end_bytes ? " →" : "");
+}
+
 // Marks that the outline of what was there before goes on behind the end of the plot, and writes how far: two
 // strokes over each of its edges.
 void mark_cut(Ui& ui, const DrawnStage& drawn, std::array<Vec2, 2> edges, Rect words) {
@@ -430,6 +435,15 @@ void draw_single_bar(Ui& ui, Rect room, Scene& scene, const MemoryViewState& sta
     }
     draw_total(ui, {whole.x, room.y, std::max(80.0f, end - whole.x), 20}, m, s, true);
     const float label = c.text_width(memory_text(m.hbm), ui.small()) + 2;
+    if (scene.guess_bytes > 0) {  // its words stand in the row of those of the line, clear of them
+        const float x = x_of(std::min(scene.guess_bytes, most));
+        c.line({x, whole.y - 7}, {x, whole.bottom() + 7}, ui.theme().text, 3);
+        const std::string words = guess_words(scene, most);
+        const float w = c.text_width(words, ui.title()) + 2, left = line - label - 8 - w;
+        const float from = x < line && left >= room.x ? held_between(x - w / 2, room.x, left)
+                                                      : held_between(x - w / 2, line + 8, room.right() - w);
+        c.text_in({from, whole.bottom() + 6, w, 16}, words, ui.title());
+    }
     c.text_in({std::max(room.x, line - label), whole.bottom() + 4, label, 16}, memory_text(m.hbm), ui.small(),
               Align::right);
     const Hit hit = ui.area("memory.stage", whole, 0);
@@ -529,6 +543,16 @@ void draw_run(Ui& ui, const StageScale& scale, StageRun run, Scene& scene, const
             mark_cut(ui, drawn, {Vec2{was.x, room.y + kBelow}, Vec2{was.right(), room.y + kBelow}},
                      {column.x + 2, room.y + kBelow + 4, free > kClear ? column.w - 4 : 0.0f, kLine});
         }
+    }
+    if (scene.guess_bytes > 0 && s.total() >= m.peak()) {  // over the fullest one
+        const float y =
+            std::max(room.y + 1, column.bottom() - static_cast<float>(scene.guess_bytes * scale.px_per_byte));
+        c.line({slots.x, y}, {slots.right(), y}, ui.theme().text, 3);
+        const std::string words = guess_words(scene, room.h / scale.px_per_byte);
+        const float w = c.text_width(words, ui.title()) + 8;
+        const float at = y - 20 < room.y ? y + 4 : y - 20;
+        write_plate(ui, {held_between(slots.x, scale.room.x, scale.room.right() - w), at, w, 17}, words,
+                    ui.title(), ui.theme().window);
     }
     if (scale.totals.h > 0)
         draw_total(ui, {slots.x, scale.totals.y, slots.w, scale.totals.h}, m, s, count > 1);

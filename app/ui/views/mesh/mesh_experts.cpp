@@ -745,6 +745,9 @@ void axis_switch(Ui& ui, Rect row, Rect axes, Scene& scene, MeshViewState& state
         sel.choose(kinds.front());
         sel.all_axes = all;
     }
+    // A low pane has no row for them: their names are whole, or not there.
+    if (!ui.state().for_picture && row.w < axis_width(ui, kAll) + axis_width(ui, axis_label(sel.group)))
+        return;
     const auto width_of = [&](GroupKind k) { return axis_width(ui, axis_label(k)); };
     float width = axis_width(ui, kAll);
     for (const GroupKind k : kinds) width += width_of(k);

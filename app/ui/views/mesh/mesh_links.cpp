@@ -815,7 +815,7 @@ Rect draw_around(Ui& ui, Rect room, const Scene& scene, MeshViewState& state, Ex
         return state.ladder.cluster;
     }
     const Period period = period_of(scene, std::max<std::int64_t>(0, scene.selection.rank));
-    constexpr float kMostLegend = 0.35f;  // of the height
+    constexpr float kMostLegend = 0.4f;  // of the height
     Legend form = room.h < kLow ? Legend::lines : room.h < kHigh ? Legend::row : Legend::rows;
     if (legend_height(ui, room.w, scene, form) > room.h * kMostLegend) form = Legend::lines;
     const float legend = legend_height(ui, room.w, scene, form);

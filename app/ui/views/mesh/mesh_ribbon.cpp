@@ -254,8 +254,8 @@ std::string order_words(Ui& ui, const RibbonSide& side, const MeshAxes& axes) {
     return out;
 }
 
-// Draws one fold of the ranks: how, where the pieces lie then, and what the wires cost. `alone`: no other one
-// stands beside it.
+// Draws one fold of the ranks: how, where the pieces lie then, and what the wires cost. `alone`: there is no
+// other one in the view.
 void draw_side(Ui& ui, Rect room, const Scene& scene, const RibbonSide& side, bool alone, double most_wire_s,
                double most_step_s) {
     const MeshAxes axes = axes_of(ui.theme(), side.plan, side.evaluation, side.experts);

@@ -72,7 +72,7 @@ void caption(Ui& ui, Rect& room, float kept, const Scene& scene, const MeshViewS
         return words;
     };
     const bool low = room.h < 180;
-    if (low && w > line.w && room.h > 70) {  // the first sentence alone, on as many lines as it needs
+    if (low && w > line.w && room.h > 70) {  // only the first sentence, on as many lines as it needs
         const Rect all = room.cut_top(c.paragraph(line, text.bold, bold, kLine) + 2);
         if (ui.hovers(all)) ui.tooltip(text.bold + "\n" + text.plain);
         return;

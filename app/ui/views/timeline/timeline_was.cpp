@@ -1,11 +1,13 @@
 // Holds the shown timeline against plan A, which was there before the question: A's blocks as outlines over
 // each row, and the bubble of both from 0, where it kept its length.
+#include "app/ui/kit/data_table.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/scene/scene.h"
 #include "app/ui/views/timeline/timeline_parts.h"
 #include "core/step/step.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 
@@ -89,7 +91,10 @@ void draw_same_bubble(Ui& ui, Rect band, const Scene& scene, const TimeScale& sc
     words.cut_right(shares.empty() ? 0.0f : 24.0f);
     const Rect bold = words.cut_top(words.h / 2);
     c.text_in(bold, time_text(b) + ", as long as before", ui.style(16, Tone::text, Face::semibold));
-    c.text_in(words, "what the schedule leaves idle on the busiest stage", ui.style(12, Tone::secondary));
+    const TextStyle small = ui.style(12, Tone::secondary);
+    const std::array<std::string, 3> idle{"what the schedule leaves idle on the busiest stage",
+                                          "idle on the busiest stage", "idle"};
+    c.text_in(words, wording(ui, words.w, idle, small), small);
     if (shares.empty()) return;
     // The share of the step is another thing than the length: both stand on one scale of 100 %.
     const auto share = [&](Rect row, double of, Dash dash) {

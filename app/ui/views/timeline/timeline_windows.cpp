@@ -84,7 +84,8 @@ std::optional<TimelineWindows> find_windows(const Timeline& t, const WindowFacts
     const auto seconds = [&](float px) { return static_cast<double>(room_px / px) * facts.median_s; };
     const Lengths l = lengths_of(facts, whole_s, numbered, seconds);
     if (l.sum() > whole_s * (1 - kLeastHidden)) return std::nullopt;
-    TimelineWindows out{.form = form, .steady = *facts.steady, .window = {}, .whole_s = whole_s};
+    TimelineWindows out{
+        .form = form, .steady = *facts.steady, .window = {}, .whole_s = whole_s, .strip_s = whole_s};
     const SteadyPart& steady = out.steady;
     // The middle window begins where a period does.
     const int shown = std::max(1, static_cast<int>(std::floor(l.steady_s / steady.period_s + kSame)));
@@ -145,7 +146,7 @@ void draw_step_strip(Ui& ui, const TimeScale& scale, const TimelineWindows& w, c
     c.rect({strip.x, strip.y, end - strip.x, strip.h}, mix(theme.window, theme.bad, 0.3f));
     const auto devices = static_cast<int>(t.device.size());
     const float row_h = strip.h / static_cast<float>(devices), pixels = c.scale();
-    blocks.look(shown.version, 0, w.whole_s, static_cast<double>(strip.w * pixels),
+    blocks.look(shown.version, 0, w.strip_s, static_cast<double>(strip.w * pixels),
                 {.least_px = static_cast<double>(2 * pixels)});
     const Color busy = mix(theme.window, theme.backward, 0.8f);
     for (int d = 0; d < devices; ++d)
@@ -156,7 +157,7 @@ void draw_step_strip(Ui& ui, const TimeScale& scale, const TimelineWindows& w, c
         }
     for (int k = 0; k <= w.steady.periods; ++k) {
         const float x = scale.x(w.steady.from_s + k * w.steady.period_s);
-        if (strip.w * w.steady.period_s / w.whole_s < 6) break;
+        if (strip.w * w.steady.period_s / w.strip_s < 6) break;
         c.line({x, strip.y}, {x, strip.bottom()}, theme.window.alpha(0.5f), 1);
     }
     (void)draw_tail(ui, shown.tail, t.makespan, strip, scale);
@@ -169,7 +170,7 @@ void draw_windows_head(Ui& ui, Rect names, Rect room, const TimelineWindows& w, 
     Canvas& c = ui.canvas();
     const Theme& theme = ui.theme();
     const Rect strip = room.cut_top(w.form.strip);
-    const TimeScale scale{0, w.whole_s, strip};
+    const TimeScale scale{0, w.strip_s, strip};
     write_whole(ui, {names.x, strip.center().y - 8, names.w, 16}, "the step", ui.style(11, Tone::secondary));
     const float to = room.cut_top(w.form.beam).bottom(), from = strip.bottom();
     for (const TimeScale& window : w.window)

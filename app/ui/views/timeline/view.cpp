@@ -274,7 +274,10 @@ TimelineAreas find_areas(Ui& ui, Rect room, TimelineNeeds needs, double whole, c
     needs.labels = labels_width(ui, room, needs.tall, *state.shown);
     needs.legend = kLegendRow;
     state.windows = windows_of(ui, room, needs, whole, scene, state);
-    if (state.windows) needs.windows = &*state.windows;
+    if (state.windows) {
+        state.windows->strip_s = std::max(state.windows->whole_s, scene.axis_s);
+        needs.windows = &*state.windows;
+    }
     const double span = state.to_s > state.from_s ? state.to_s - state.from_s : whole;
     TimelineAreas areas;
     const auto try_with = [&](float legend) {
@@ -469,7 +472,7 @@ Effects draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineVi
     // If windows show parts of the step, its ends stand on the strip of all of it.
     if (was_s && !zoomed && state.windows)
         draw_moved_end(ui, *was_s, whole,
-                       {0, state.windows->whole_s, Rect(areas.head).cut_top(state.windows->form.strip)});
+                       {0, state.windows->strip_s, Rect(areas.head).cut_top(state.windows->form.strip)});
     else if (was_s && !zoomed)
         draw_moved_end(ui, *was_s, whole, all);
     if (!areas.same.empty()) draw_same_bubble(ui, areas.same, scene, {0, end_s, areas.plot});

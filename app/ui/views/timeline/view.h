@@ -162,6 +162,7 @@ struct TimelineWindows {
     SteadyPart steady;
     std::array<TimeScale, 3> window;  // fill, steady, drain
     double whole_s = 0;
+    double strip_s = 0;  // the end of the strip of all of the step: the larger of two plans sets it
     [[nodiscard]] double px_per_s() const {
         return static_cast<double>(window[0].plot.w) / (window[0].to_s - window[0].from_s);
     }
