@@ -174,7 +174,7 @@ void say_what_fits(Advice& a, Advised& p) {
     const Candidate* c = fastest.any();
     if (c == nullptr || !a.show(c->edits) || !a.shown.memory.fits()) {
         say(p, " No small change of the layout makes it fit; it takes more GPUs, a smaller model, or states "
-               "in the host's memory (training.offload).");
+               "in the host's memory.");
         return;
     }
     say_help(p, "A small change that fits: ", words_of(c->edits), ", ", a.after(Measure::memory), " and ");

@@ -149,7 +149,7 @@ PlanVerdict verdict_of(const Evaluation& e) {
         const double share = loss->time_s / e.step->time_s;
         out.sentence += (share < kLittle ? " Little is left to mend: " : " Largest loss to mend: ")
                         + loss_name(*loss) + ", " + percent_text(share, Zeros::kept) + " of the step.";
-    } else {
+    } else if (*out.fit != MemoryFit::no) {  // else the first thing to mend is another one
         out.sentence += " No loss that another layout could mend is above 1 % of the step.";
     }
     return out;

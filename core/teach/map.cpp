@@ -535,8 +535,8 @@ constexpr std::array<MapWords, kMapRowCount> kWords{{
      .why =
          "More replicas get through more samples in the same time. Each works by itself until the gradients "
          "are added up.",
-     .cost = "One sum over all gradients a step. A ring sends almost twice their size from every GPU, "
-             "however many take part.",
+     .cost = "One sum over all gradients a step, in torchtitan one a micro-batch. A ring sends almost twice "
+             "their size from every GPU, however many take part.",
      .short_name = "data parallel",
      .knife = "the batch, between samples",
      .talks = "sums the gradients"},

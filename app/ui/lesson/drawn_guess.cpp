@@ -14,8 +14,6 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr int kTicks = 4;
-
 struct GuessScale {
     Rect track;
     double end = 1;
@@ -25,13 +23,20 @@ struct GuessScale {
     }
 };
 
+// Returns into how many parts a scale is cut, so that its figures are exact: of 150 thirds, not 112.5.
+int guess_parts(double end) {
+    const double first = end / std::pow(10, std::floor(std::log10(end)));
+    return std::abs(first - 1.5) < 0.01 || std::abs(first - 3) < 0.01 ? 3 : 4;
+}
+
 void draw_ticks(Ui& ui, const GuessScale& scale, Rect labels, const std::string& unit) {
     const TextStyle style = ui.small();
-    for (int i = 0; i <= kTicks; ++i) {
-        const double value = scale.end * i / kTicks;
+    const int parts = guess_parts(scale.end);
+    for (int i = 0; i <= parts; ++i) {
+        const double value = scale.end * i / parts;
         const float x = scale.x_of(value);
         ui.canvas().line({x, scale.track.y}, {x, labels.y}, ui.theme().hairline);
-        const std::string text = three_digits(value) + (i == kTicks && !unit.empty() ? " " + unit : "");
+        const std::string text = three_digits(value) + (i == parts && !unit.empty() ? " " + unit : "");
         const float w = ui.canvas().text_width(text, style);
         ui.canvas().text_in(
             {held_between(x - w / 2, labels.x, labels.right() - w), labels.y, w + 1, labels.h}, text, style);

@@ -204,7 +204,7 @@ void LessonDesk::pin(const std::vector<std::string>& sets) {
     unpin();
     if (sets.empty()) return;
     Plan plan = plan_with(window_.document.plan(), sets, window_.presets);
-    plan.name.clear();  // the step's, which it no longer is
+    plan.name = sets_text(sets);  // the step's is the other one
     window_.views.compare.pin(plan, assess(plan));
 }
 

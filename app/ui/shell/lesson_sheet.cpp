@@ -34,7 +34,7 @@ StepSheet sheet_of(const Lesson& lesson, std::size_t i, const Plan& base, const 
     s.evaluation = assess(s.plan);
     if (!s.step.scene.against.empty()) {
         s.against = plan_with(s.plan, s.step.scene.against, presets);
-        s.against->name.clear();
+        s.against->name = sets_text(s.step.scene.against);
     }
     const auto said = [&](const std::string& text) {
         return expand(on_paper(text), s.plan, s.evaluation, presets);

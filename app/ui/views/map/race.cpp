@@ -154,14 +154,14 @@ bool draw_order(Ui& ui, Rect row, const Scene& scene, const WireRace& race, std:
     const Hit hit = ui.area("map.order", row, i, !o.own);
     row_ground(ui, row, hit);
     if (hit.hovered) ui.tooltip(o.where + ", click to set" + (o.lacks.empty() ? "" : "\n" + o.lacks));
-    const bool words = row.h >= 42;
+    const bool words = row.h >= 42, two = row.h >= 38;  // lines of the label
     row = row.inset(4, 2);
     Rect label = row.cut_left(std::min(132.0f, row.w * 0.3f));
     ui.label(label.cut_top(18), tier_name(scene.plan.cluster, o.tier), ui.title());
-    ui.label(label.cut_top(17), o.where, ui.small());
+    if (two) ui.label(label.cut_top(17), o.where, ui.small());
     row.cut_right(66);
     const float w = row.w * static_cast<float>(o.step_s / most), waits = w * static_cast<float>(share);
-    const Rect bar{row.x, row.y, w, std::clamp(row.h - 18, 8.0f, 24.0f)};
+    const Rect bar{row.x, row.y, w, two ? std::clamp(row.h - 18, 8.0f, 24.0f) : 18.0f};
     c.rect({bar.x, bar.y, bar.w - waits, bar.h}, ui.theme().secondary);
     const Rect part{bar.right() - waits, bar.y, waits, bar.h};
     c.pattern(part, Pattern::hatched, color);
@@ -248,12 +248,14 @@ std::optional<PlanEdit> draw_map_orders(Ui& ui, Rect room, const Scene& scene, c
     const auto lacks = [](const OtherOrder& o) { return !o.lacks.empty(); };
     if (const auto o = std::ranges::find_if(race.orders, lacks); o != race.orders.end())
         words += (words.empty() ? "Not run: " : " Not run: ") + o->lacks + ".";
-    if (!words.empty() && room.h >= 60) {
+    const auto n = static_cast<float>(race.orders.size());
+    if (!words.empty()) {
         const TextStyle style = ui.small(Tone::text);
-        const float h = ui.canvas().paragraph_height(room.w, words, style, 17);
-        ui.canvas().paragraph(room.cut_bottom(h + 2), words, style, 17);
+        const float h = ui.canvas().paragraph_height(room.w, words, style, 17) + 2;
+        constexpr float kLeastRow = 22;
+        if (room.h - h >= n * kLeastRow) ui.canvas().paragraph(room.cut_bottom(h), words, style, 17);
     }
-    const float h = std::min(62.0f, room.h / static_cast<float>(race.orders.size()));
+    const float h = std::min(62.0f, room.h / n);
     std::optional<PlanEdit> edit;
     for (std::size_t i = 0; i < race.orders.size(); ++i)
         if (draw_order(ui, room.cut_top(h), scene, race, i, most))

@@ -413,7 +413,7 @@ void draw_picker(Ui& ui, Rect room, Scene& scene, PickerState& s, PickerShows sh
     if (!state.empty() && room.h > 240) {
         Rect row = room.cut_top(20);
         write_left(ui, row, state, ui.style(13), 12);
-        write_whole(ui, row, "solid: cut, its own part; hatched: a copy; dark: on another GPU", ui.small());
+        write_whole(ui, row, "solid: cut, its own part; hatched: a copy; grey: on another GPU", ui.small());
     }
     const std::string words = price_sentence(price);
     const std::string text = room.h > 360 ? words + " " + std::string(facts.composes) : words;
