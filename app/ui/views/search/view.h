@@ -59,10 +59,12 @@ void mark_in_plot(Ui& ui, const Scene& scene, const KeptDots& dots, const Search
 
 struct SearchViewState {
     SearchRequest request;
-    std::optional<Varied> ranging;  // the field whose range is being set
-    bool chosen = false;            // the held fields were chosen here; else they follow the plan
-    bool stopped = false;           // by hand
-    bool again = false;             // a stopped search is wanted from the start
+    std::optional<Varied> ranging;              // the field whose range is being set
+    bool lists_software = false;                // to choose for which one the search is
+    std::optional<Software> wanted_software{};  // was chosen in this frame: the plan names it then
+    bool chosen = false;                        // the held fields were chosen here; else they follow the plan
+    bool stopped = false;                       // by hand
+    bool again = false;                         // a stopped search is wanted from the start
     bool all_rows = false;
     Second then = Second::step;  // decides between layouts that cannot be distinguished
     ScrollState scroll, list_scroll;
