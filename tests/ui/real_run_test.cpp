@@ -137,7 +137,7 @@ TEST_CASE("a run without a plan shows what it says itself, and asks for its plan
         CHECK(d.drawn("plan.wanted.open", static_cast<std::uint64_t>(view.id)) == (view.id != ViewId::mesh));
     }
     d.shell.show_full(std::nullopt);
-    // What the culprits share is said of the layout only, and no door shows or saves a stand-in's values.
+    // The culprits' block has the layout only, and no door shows or saves a stand-in's values.
     REQUIRE(d.click("run.blame"));
     CHECK(shows(d, "WHAT THEY SHARE"));
     CHECK(shows(d, "nodes, wires and calls"));
