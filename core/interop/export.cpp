@@ -408,6 +408,8 @@ void lose_recompute(ExportDraft& draft, std::string_view who, bool selective) {
     const RecomputeChoice& r = draft.plan.training.recompute;
     const bool whole = r == RecomputeChoice(Recompute::full);
     if (!r.any() || whole || (selective && r == RecomputeChoice(Recompute::selective))) return;
+    for (const Unsaid& lost : draft.out.lost)
+        if (lost.pointer == "/training/recompute") return;  // by lose_lacks
     draft.lose("/training/recompute", "recompute ", words_of(r), ": ", who,
                selective ? " recomputes all layers, operations by a list of its own, or nothing"
                          : " recomputes all layers or nothing");

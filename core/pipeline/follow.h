@@ -35,8 +35,8 @@ struct Followed {
                                    const Presets& presets);
 // Returns the plan with a schedule of so many chunks, and what follows: the window's menus set it so.
 [[nodiscard]] Plan with_schedule_and_rest(const Plan& plan, Schedule schedule, std::int64_t virtual_stages);
-// Returns what the window says of an edit beside what was asked: nodes that stay small under many more GPUs,
-// a reduction of gradients that is no longer possible. Empty: nothing.
+// Returns what the window says of an edit in addition: nodes that stay small under many more GPUs, a
+// reduction of gradients that is no longer possible. Empty: nothing.
 [[nodiscard]] std::string words_of_edit(const Plan& before, const Plan& after);
 // Returns the pointers of `sets`.
 [[nodiscard]] std::vector<std::string> pointers_of_sets(const std::vector<std::string>& sets);

@@ -140,7 +140,7 @@ TEST_CASE("a schedule or a ZeRO stage that is set takes a reduction that it can 
     CHECK(words_of_edit(runs, with_schedule_and_rest(runs, Schedule::zb_v, 2))
           == "gradient_reduction run is not possible with this schedule and ZeRO stage: it is by_software "
              "now");
-    // Who names both is told of both fields, and of what mends it.
+    // With both named the message has both fields, and a schedule that mends it.
     const Evaluation both =
         evaluate(follow_sets(runs, {"schedule=zb-v", "gradient_reduction=run"}, presets()).plan);
     REQUIRE_FALSE(both.valid);

@@ -137,10 +137,13 @@ TEST_CASE("a run without a plan shows what it says itself, and asks for its plan
         CHECK(d.drawn("plan.wanted.open", static_cast<std::uint64_t>(view.id)) == (view.id != ViewId::mesh));
     }
     d.shell.show_full(std::nullopt);
-    // What the culprits share is said of the layout only, and no door shows or saves a stand-in's values.
+    // The culprits' block has the layout only, and no door shows or saves a stand-in's values.
+    d.shell.show_full(ViewId::mesh);
+    d.settle();
     REQUIRE(d.click("run.blame"));
+    d.shell.show_full(std::nullopt);
     CHECK(shows(d, "WHAT THEY SHARE"));
-    CHECK(shows(d, "nodes, wires and calls"));
+    CHECK(shows(d, "nodes, wires"));
     for (const std::string_view invented : {"block 0", "GPU 0 of each", "over not known"}) {
         CAPTURE(invented);
         CHECK_FALSE(shows(d, invented));

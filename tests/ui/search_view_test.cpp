@@ -206,6 +206,15 @@ TEST_CASE("a chip says for which software the search is, and takes the layouts o
     REQUIRE(d.click("search.software"));
     finish(d);
     CHECK_FALSE(strange());
+    // The list behind the chip chooses another software: the plan names it then.
+    CHECK_FALSE(d.drawn("search.software.of", static_cast<std::uint64_t>(Software::torchtitan)));
+    REQUIRE(d.click("search.software.list"));
+    REQUIRE(d.click("search.software.of", static_cast<std::uint64_t>(Software::torchtitan)));
+    finish(d);
+    CHECK(d.plan().training.software == Software::torchtitan);
+    CHECK(search_of(d).found->space.software == Software::torchtitan);
+    CHECK(says(d, "for torchtitan"));
+    CHECK_FALSE(d.drawn("search.software.of", static_cast<std::uint64_t>(Software::torchtitan)));
 }
 
 TEST_CASE("goal and headroom are asked of the search") {

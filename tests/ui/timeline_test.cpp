@@ -172,6 +172,17 @@ TEST_CASE(
     CHECK(says(d, "at the cursor each GPU holds "));
 }
 
+TEST_CASE("a stage that was slowed by hand stays with its plan") {
+    Driver d("gpt-175b-a100");
+    d.press({Key::n5});
+    REQUIRE(d.click("timeline.slow.plus"));
+    REQUIRE(d.shell.views().timeline.choice.slow.any());
+    d.shell.open_plan(d.presets.plan("llama-3-70b-3d"));
+    d.settle();
+    CHECK_FALSE(d.shell.views().timeline.choice.slow.any());
+    CHECK(shown(d).makespan == d.shell.evaluation().timeline.makespan);
+}
+
 TEST_CASE("a slow stage that the next plan does not have is no stage") {
     Driver d("gpt-175b-a100");
     d.press({Key::n5});

@@ -426,7 +426,7 @@ void draw_counts(Ui& ui, Rect& room, const Scene& scene, PlanEditorState& state,
 
 constexpr float kNotKnownHigh = 80;
 
-// Of a run without its plan a page is shown once somebody has said what it is about.
+// Returns false for a page of the sheet that a run without its plan says nothing of.
 bool says_page(const Plan& plan, FieldTopic s) {
     if (is_model(s)) return is_known(plan.model);
     if (s == FieldTopic::gpu || s == FieldTopic::fabric || s == FieldTopic::cluster)

@@ -484,7 +484,8 @@ void Files::replace_plan(OpenedPlan opened, const std::string& named) {
     const std::string before = name_of(window_.document);
     window_.document.replace(std::move(opened), "open " + named);
     window_.selection = {};
-    window_.host_names.list.clear();  // they are of another job
+    window_.host_names.list.clear();          // they are of another job
+    window_.views.timeline.choice.slow = {};  // so is a stage that was slowed by hand
     show_scene_of_plan();
     window_.dirty = true;
     window_.say("Opened " + named + "; Ctrl+Z brings " + before + " back");

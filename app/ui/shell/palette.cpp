@@ -313,7 +313,7 @@ field_at(const std::vector<PlanField>& fields, const std::vector<std::string_vie
 
 // A field with its value, as it is typed from one word on.
 struct TypedValue {
-    const PlanField* field = nullptr;  // null: there is none
+    const PlanField* field = nullptr;  // null: no field is typed there
     std::string name, value;
     std::size_t end = 0;  // the word behind it
 };

@@ -186,9 +186,14 @@ std::optional<PlanEdit> draw_search(Ui& ui, Rect head_row, Rect room, Scene& sce
         draw_search_chips(ui, room, scene, state);
         draw_words(ui, room, words);
     }
-    if (!state.found) return std::nullopt;
     SearchPick pick;
-    draw_body(ui, room, scene, state, low, pick);
+    if (state.found) draw_body(ui, room, scene, state, low, pick);
+    if (const auto software = std::exchange(state.wanted_software, std::nullopt)) {
+        Plan plan = scene.plan;
+        plan.training.software = *software;
+        return PlanEdit{std::move(plan), "software " + std::string(name_of(*software)), ""};
+    }
+    if (!state.found) return std::nullopt;
     const SearchFound& found = *state.found;
     const auto evaluated = [&](const LayoutChoice& choice) {
         const Plan plan = with_choice(found, scene.plan, choice);
@@ -364,19 +369,50 @@ std::string software_words(const Plan& plan, const SearchRequest& request) {
 }
 void software_chip(Ui& ui, Rect r, const Plan& plan, SearchViewState& state) {
     bool& any = state.request.any_software;
-    const std::string& who = facts_of(plan.training.software).name;
+    const Software own = plan.training.software;
+    const std::string& who = facts_of(own).name;
     const std::int64_t left_out = state.found ? state.found->counts.left_out : 0;
     std::string about = "Software\n";
     if (any)
         about += "layouts of any software; click: only those that " + who + " runs";
     else
-        about +=
-            "only layouts that " + who + " runs"
-            + (left_out > 0 ? " (" + thousands(left_out) + " others are left out)" : "")
-            + "; click: those of any software. It is the plan's own, Megatron-LM where a plan names none: "
-              "its sheet names another";
+        about += "only layouts that " + who + " runs"
+                 + (left_out > 0 ? " (" + thousands(left_out) + " others are left out)" : "")
+                 + (own == Training{}.software ? ", which is taken of a plan that names no software" : "")
+                 + "; click: those of any software";
     const Hit hit = ui.area("search.software", r);
     if (chip(ui, r, hit, !any, ui.theme().faint, software_words(plan, state.request), about)) any = !any;
+}
+
+// Opens the list of software, behind the chip.
+void software_mark(Ui& ui, Rect r, SearchViewState& state) {
+    const Hit hit = ui.area("search.software.list", r);
+    ui.canvas().text_in(r, "…", ui.style(12, hit.hovered ? Tone::text : Tone::secondary), Align::center);
+    if (hit.focused) ui.focus_ring(r, 4);
+    if (hit.hovered) ui.tooltip("Software\nfor which one the search is");
+    if (hit.clicked) state.lists_software = !state.lists_software;
+}
+
+// Draws a chip a software: the plan then names it, and has its defaults.
+void list_software(Ui& ui, Rect& room, const Plan& plan, SearchViewState& state) {
+    constexpr float kHigh = 24, kBetween = 7;
+    Rect row = room.cut_top(kHigh);
+    for (const Software s : all_of<Software>()) {
+        const std::string& name = facts_of(s).name;
+        const float w = chip_width(ui, name);
+        if (row.w < w) {
+            room.cut_top(6);
+            row = room.cut_top(kHigh);
+        }
+        const Rect r = row.cut_left(w);
+        row.cut_left(kBetween);
+        const Hit hit = ui.area("search.software.of", r, static_cast<std::uint64_t>(s));
+        const bool on = !state.request.any_software && s == plan.training.software;
+        if (!chip(ui, r, hit, on, ui.theme().faint, name, name + "\nclick: the plan is one of it")) continue;
+        state.request.any_software = state.lists_software = false;
+        if (s != plan.training.software) state.wanted_software = s;
+    }
+    room.cut_top(6);
 }
 
 // Says whose layouts the search looked at, as a part of a sentence.
@@ -538,6 +574,7 @@ void draw_search_chips(Ui& ui, Rect& room, const Scene& scene, SearchViewState& 
     const std::string held = held_words(scene.plan, state.request);
     software_chip(ui, row.cut_left(chip_width(ui, software_words(scene.plan, state.request))), scene.plan,
                   state);
+    software_mark(ui, row.cut_left(kRangeMark), state);
     row.cut_left(kChipGap);
     for (const Varied v : all_of<Varied>()) {
         if (!can_vary(scene.plan, state.request, v)) continue;
@@ -570,6 +607,10 @@ void draw_search_chips(Ui& ui, Rect& room, const Scene& scene, SearchViewState& 
     if (state.ranging) {
         room.cut_top(6);
         draw_range(ui, room.cut_top(kHeight), scene.plan, *state.ranging, state);
+    }
+    if (state.lists_software) {
+        room.cut_top(6);
+        list_software(ui, room, scene.plan, state);
     }
     room.cut_top(8);
 }

@@ -60,10 +60,12 @@ void mark_in_plot(Ui& ui, const Scene& scene, const KeptDots& dots, const Search
 
 struct SearchViewState {
     SearchRequest request;
-    std::optional<Varied> ranging;  // the field whose range is being set
-    bool chosen = false;            // the held fields were chosen here; else they follow the plan
-    bool stopped = false;           // by hand
-    bool again = false;             // a stopped search is wanted from the start
+    std::optional<Varied> ranging;              // the field whose range is being set
+    bool lists_software = false;                // to choose for which one the search is
+    std::optional<Software> wanted_software{};  // was chosen in this frame: the plan names it then
+    bool chosen = false;                        // the held fields were chosen here; else they follow the plan
+    bool stopped = false;                       // by hand
+    bool again = false;                         // a stopped search is wanted from the start
     bool all_rows = false;
     std::string beside;          // what is proposed of the plan, where that is not the fastest layout
     Second then = Second::step;  // decides between layouts that cannot be distinguished

@@ -313,10 +313,13 @@ void token_cells(Ui& ui, Rect row, const TokenShare& t, Color color) {
         c.line({all.x, y}, {all.right(), y}, ui.theme().window);
     }
     if (ui.hovers(all)) {
-        const auto of = [](Range r) { return thousands(r.begin) + " – " + thousands(r.end - 1); };
+        const auto of = [](Range r) {
+            return r.size() == 1 ? thousands(r.begin) : thousands(r.begin) + " – " + thousands(r.end - 1);
+        };
         std::string text = "tokens of the batch\n";
         text += t.whole() && t.second.size() == 0 ? "all of them"
-                                                  : "samples " + of(t.sample) + ", tokens " + of(t.token);
+                                                  : (t.sample.size() == 1 ? "sample " : "samples ")
+                                                        + of(t.sample) + ", tokens " + of(t.token);
         if (t.second.size() > 0) text += " and " + of(t.second);
         ui.tooltip(text);
     }
