@@ -34,7 +34,7 @@ Import aligner(const std::string& program, const std::string& words) {
 TEST_CASE("NeMo-Aligner is known by its programs and sections, and its neighbours are not it") {
     const auto first = [](std::string_view text) {
         const auto fits = guess_tools(text);
-        return fits.empty() ? std::string_view() : fits.front()->name;
+        return fits.empty() ? std::string() : std::string(fits.front()->name);
     };
     CHECK(first("python train_gpt_dpo.py trainer.devices=8 model.dpo.ref_policy_kl_penalty=0.1\n")
           == "nemo-aligner");
@@ -42,7 +42,8 @@ TEST_CASE("NeMo-Aligner is known by its programs and sections, and its neighbour
     CHECK(first("trainer:\n  devices: 8\n  rm:\n    max_epochs: 1\nmodel:\n  mcore_gpt: True\n")
           == "nemo-aligner");
     // NeMo 1's own pretraining, NeMo RL's DPO.
-    CHECK(first("trainer:\n  devices: 8\nmodel:\n  mcore_gpt: True\n  encoder_seq_length: 4096\n") == "bridge");
+    CHECK(first("trainer:\n  devices: 8\nmodel:\n  mcore_gpt: True\n  encoder_seq_length: 4096\n")
+          == "bridge");
     CHECK(first("dpo:\n  max_num_steps: 150\npolicy:\n  dtensor_cfg:\n    enabled: true\n") == "nemo-rl");
     CHECK(first("python train_reward_model.py --lr 1e-5\n").empty());
 }
@@ -50,10 +51,11 @@ TEST_CASE("NeMo-Aligner is known by its programs and sections, and its neighbour
 // megatron_gpt_dpo_model.py, get_loss_and_metrics: micro_batch_size *= 2; the calculator of micro-batches has
 // global_batch_size pairs: 512 / (1 x 16 / 4) calls.
 TEST_CASE("NeMo-Aligner's DPO counts pairs, and what its conf and its checkpoint say") {
-    const Import made = aligner("train_gpt_dpo.py", "++model.micro_batch_size=1 ++model.global_batch_size=512 "
-                                                    "++model.tensor_model_parallel_size=4 "
-                                                    "++model.pipeline_model_parallel_size=1 "
-                                                    "++model.data.seq_length=2048 ++trainer.dpo.max_epochs=1");
+    const Import made =
+        aligner("train_gpt_dpo.py", "++model.micro_batch_size=1 ++model.global_batch_size=512 "
+                                    "++model.tensor_model_parallel_size=4 "
+                                    "++model.pipeline_model_parallel_size=1 "
+                                    "++model.data.seq_length=2048 ++trainer.dpo.max_epochs=1");
     REQUIRE(made.plan);
     const Plan& p = *made.plan;
     CHECK(p.cluster.gpus == 16);
@@ -123,8 +125,9 @@ TEST_CASE("NeMo-Aligner's PPO: the actor trains single sequences, and its rollou
     const std::string layout = "++model.tensor_model_parallel_size=2 ++model.pipeline_model_parallel_size=2 "
                                "++model.micro_batch_size=1 ++model.global_batch_size=64 "
                                "++model.ppo.rollout_micro_batch_size=8 ";
-    const Import made = aligner("train_gpt_ppo_actor.py", layout + "++model.ppo.num_rollout_samples=512 "
-                                                                   "remote_critic_rm.critic.port=5567");
+    const Import made = aligner("train_gpt_ppo_actor.py", layout
+                                                              + "++model.ppo.num_rollout_samples=512 "
+                                                                "remote_critic_rm.critic.port=5567");
     REQUIRE(made.plan);
     CHECK(made.plan->training.micro_batch == 1);
     CHECK(made.plan->training.global_batch == 64);
@@ -142,7 +145,8 @@ TEST_CASE("NeMo-Aligner's PPO: the actor trains single sequences, and its rollou
     CHECK(rollouts("++model.ppo.num_rollout_samples=480 " + reshard));  // 60 over 8
     CHECK_FALSE(rollouts("++model.ppo.num_rollout_samples=512 " + reshard));
     CHECK(problem_called(aligner("train_gpt_ppo_actor.py", layout + reshard), "engine-stays"));
-    CHECK(problem_called(aligner("serve_ppo_critic.py", "++model.tensor_model_parallel_size=2"), "critic-gpus"));
+    CHECK(problem_called(aligner("serve_ppo_critic.py", "++model.tensor_model_parallel_size=2"),
+                         "critic-gpus"));
 }
 
 // conf/gpt_sft.yaml: the data loader's own batch is the model's.
