@@ -45,6 +45,12 @@ void refuse_misspelt(SettingsSheet& s, const KnownSettings& known) {
         if (known.knows(key) || std::find(names.begin(), names.end(), key) != names.end()
             || ++strange > kMostStrange)
             continue;
+        if (key.find(' ') != std::string::npos) {  // "${ARGS[@]}" of an array with "--flag value" in it
+            s.error("word-with-blank", shown_text(s.written(key)),
+                    " is one word of the shell, which Megatron takes for no flag: without quotes around the "
+                    "array, ${ARGS[@]}, it is a flag and its value");
+            continue;
+        }
         std::string flag(near_miss(key, names));
         if (flag.empty()) continue;
         std::replace(flag.begin(), flag.end(), '_', '-');

@@ -5,6 +5,7 @@
 #include "core/memory/memory.h"
 #include "core/mesh/mesh.h"
 #include "core/step/compute.h"
+#include "imports.h"
 #include "plans.h"
 
 #include <algorithm>
@@ -269,4 +270,47 @@ TEST_CASE("over all layers the steps' forward is the model's own FLOPs with comp
         flops += counts[t] * list_layer(p, e.mesh, e.groups, t).totals.flops_forward;
     const double want = forward_flops(p.model, p.training.sequence_length).layers;
     CHECK(std::abs(flops - want) <= 1e-6 * want);
+}
+
+// NVIDIA/Megatron-LM, branch dev d48bd6be, examples/moe_recipes/deepseek_v4_flash/gb200: the same model as
+// flags.
+TEST_CASE("Megatron's dsv4_hybrid is the model that its checkpoint is") {
+    const std::string sizes =
+        "--num-layers 43 --hidden-size 4096 --num-attention-heads 64 --kv-channels 512 --normalization "
+        "RMSNorm "
+        "--swiglu --disable-bias-linear --untie-embeddings-and-output-weights --position-embedding-type rope "
+        "--multi-latent-attention --q-lora-rank 1024 --qk-pos-emb-head-dim 64 --v-head-dim 512 "
+        "--qk-layernorm "
+        "--o-groups 8 --o-lora-rank 1024 --experimental-attention-variant dsv4_hybrid --csa-window-size 128 "
+        "--dsa-indexer-n-heads 64 --dsa-indexer-head-dim 128 --dsa-indexer-topk 512 --num-experts 256 "
+        "--moe-n-hash-layers 3 --moe-ffn-hidden-size 2048 --moe-shared-expert-intermediate-size 2048 "
+        "--moe-router-topk 6 --moe-router-enable-expert-bias --enable-hyper-connections "
+        "--num-residual-streams 4 --mtp-num-layers 1 --padded-vocab-size 129280 --seq-length 4096 "
+        "--max-position-embeddings 4096 --micro-batch-size 1 --global-batch-size 2048 --bf16 "
+        "--expert-model-parallel-size 64 --expert-tensor-parallel-size 1 --moe-grouped-gemm ";
+    const auto job = [&](const std::string& more) {
+        return test::import_text("torchrun --nnodes 32 --nproc_per_node 4 pretrain_gpt.py " + sizes + more
+                                 + "\n");
+    };
+    const interop::Import made = job("--csa-compress-ratios \"([0,0,4]+[128,4]*20+[0])\"");
+    REQUIRE(made.plan);
+    const Model& m = made.plan->model;
+    const Model shipped = v4_presets().model("deepseek-v4-flash");
+    CHECK(m.attention == AttentionKind::compressed);
+    CHECK(m.compressed == shipped.compressed);
+    CHECK(m.pattern == shipped.pattern);
+    CHECK(m.hyper_streams == shipped.hyper_streams);
+    const ParameterCounts n = count_parameters(m), published = count_parameters(shipped);
+    CHECK(n.total == published.total);  // 284.33 billion, as above
+    CHECK(n.mtp == published.mtp);
+    for (const char* flag : {"--csa-compress-ratios", "--o-groups", "--moe-n-hash-layers",
+                             "--experimental-attention-variant", "--num-residual-streams"})
+        CHECK(test::stands_in(made.settings.mapped, flag));
+    CHECK(made.settings.not_known.empty());
+    // transformer_config.py: a ratio for each layer and each prediction layer, each of them 0, 4 or 128.
+    CHECK(test::problem_called(job("--csa-compress-ratios \"[0,0,4]+[128,4]*20\""), "compress-ratios"));
+    CHECK(test::problem_called(job("--csa-compress-ratios \"[0,0,8]+[128,4]*20+[0]\""), "compress-ratios"));
+    CHECK(test::problem_called(job(""), "compress-ratios"));
+    CHECK(test::problem_called(job("--csa-compress-ratios \"[0]*44\" --context-parallel-size 2"),
+                               "compressed-cp"));
 }

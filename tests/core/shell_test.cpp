@@ -165,6 +165,28 @@ TEST_CASE("a construct of the shell has the value that Bash gives it") {
         {"X=4\ncat > env.txt <<E\nX=8\nPATH=/opt/python/bin\nE\nV=$X", "4"},
         {"cat > x.sh <<E\n#!/bin/bash\nexport X=4\nexit 0\npython a.py\nE\nV=${X:-1}", "1"},
         {"X=1\nbash <<E\nX=2\nexit 0\nE\nV=$X", "1"},
+        {R"(A=(a b c); A[1]=x; V="${A[*]}")", "a x c"},
+        {R"(A=(a b); A[5]=z; V="${A[*]} ${#A[@]} ${!A[*]} ${A[5]} [${A[3]}]")", "a b z 3 0 1 5 z []"},
+        {R"(A=(a [4]=b c); V="${A[5]} ${A[-1]} ${#A[@]}")", "c c 3"},
+        {R"(A=(1 2); A[0]+=5; V="${A[*]}")", "15 2"},
+        {R"(i=1; A=(a b); A[i+1]=c; V="${A[*]}")", "a b c"},
+        {R"(A=x; A[1]=y; V="${A[*]}")", "x y"},
+        {R"(A=(); V="${A-none} ${A[0]:-zero}")", "none zero"},
+        {R"(A=(a b c); unset "A[1]"; V="${A[*]} ${A[2]}")", "a c c"},
+        {R"(A=(a bcd); V="${#A[1]}")", "3"},
+        {R"(declare -A M=([tp]="--tp 4" [pp]=2); M[ep]=8; V="${M[tp]} ${M["pp"]} ${M[ep]}")", "--tp 4 2 8"},
+        {R"(f() { V=$#; }; A=("--x 1" "--y"); f ${A[@]})", "3"},
+        {R"(f() { V=$#; }; A=("--x 1" "--y"); f "${A[@]}")", "2"},
+        {R"(f() { V=$#; }; A=("--x 1" "--y"); f ${A[*]})", "3"},
+        {R"(f() { V=$#; }; A=("--x 1" "--y"); f "${A[*]}")", "1"},
+        {R"(f() { V=$1+$3+$#; }; A=("--x 1" "--y"); f p${A[@]}q)", "p--x+--yq+3"},
+        {R"(f() { V=$1+$2+$#; }; A=("--x 1" "--y"); f "p${A[@]}q")", "p--x 1+--yq+2"},
+        {R"(f() { V=$1+$3+$#; }; IFS=,; L="a,b,,c"; f $L)", "a++4"},
+        {R"(f() { V=$1+$2+$#; }; IFS=" ,"; L="a , b,"; f $L)", "a+b+2"},
+        {R"(f() { V=$1+$2+$#; }; IFS=$'\n'; L="a n
+b"; f $L)",
+         "a n+b+2"},
+        {R"(f() { V=$#; }; IFS=; A=("a b" c); f ${A[@]})", "2"},
     };
     for (const Row& row : rows) {
         CAPTURE(row.script);

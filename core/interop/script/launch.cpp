@@ -132,7 +132,7 @@ class Frame {
         const auto job_nodes = one_task ? sbatch("nodes") : job({"--nodes", "-N"}, "nodes");
         const auto job_tasks = one_task ? sbatch("ntasks") : job({"--ntasks", "-n"}, "ntasks");
         auto total = option({"--num_processes", "-np"});
-        if (!total && starts("mpirun")) total = option({"-n"});
+        if (!total && !base_command && starts("mpirun")) total = option({"-n"});
         if (total) {
             // open-instruct's mason.py (533-540) writes the processes of all of its nodes in their place.
             const bool of_a_node = starts("mason.py") && said({"--num_nodes"}) && !said({"--num_machines"});
@@ -282,14 +282,18 @@ bool is_unset(const Script& script, std::string_view word) {
     return u && u->unset;
 }
 
+// Returns true for Hydra's "~model.peft", which takes a setting away.
+bool is_taken_away(std::string_view word) {
+    return word.size() > 1 && word[0] == '~' && is_name_start(word[1]);
+}
+
 void read_arguments(const Script& script, const std::vector<Argument>& words, std::size_t from,
                     const std::function<bool(std::string_view)>& is_switch, Launch& out) {
     for (std::size_t k = from; k < words.size(); ++k) {
         const std::string& w = words[k].text;
         const std::size_t equals = w.find('=');
         if (!is_flag(w)) {
-            const bool taken_away = w.size() > 1 && w[0] == '~' && is_name_start(w[1]);  // Hydra's "~a.b"
-            if (taken_away)
+            if (is_taken_away(w))
                 out.words.push_back(setting_of(script, w.substr(0, equals), nullptr, "", words[k].line));
             else if (equals != std::string::npos && equals > 0)
                 out.words.push_back(setting_of(script, w.substr(0, equals), &words[k],
@@ -312,7 +316,9 @@ void read_arguments(const Script& script, const std::vector<Argument>& words, st
             const std::string& next = words[last + 1].text;
             // An override after a flag with its value is a word of its own, as are the arguments in an array
             // that is set elsewhere.
-            if (!value.empty() && (next.find('=') != std::string::npos || is_unset(script, next))) break;
+            if (!value.empty()
+                && (next.find('=') != std::string::npos || is_unset(script, next) || is_taken_away(next)))
+                break;
             value += (value.empty() ? "" : " ") + next;
             ++last;
         }

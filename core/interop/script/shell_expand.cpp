@@ -768,7 +768,15 @@ std::string Expander::apart() const {
     const auto it = state.variables.find("IFS");
     const bool set = it != state.variables.end() && !it->second.elements.empty();
     const auto text = set ? known(it->second.elements.front()) : std::nullopt;
-    return text.value_or(" \t\n\r");
+    if (!text) return " \t\n\r";
+    std::string out;  // IFS=$'\n' is kept as it is written
+    for (std::size_t i = 0; i < text->size(); ++i) {
+        const char next = (*text)[i] == '\\' && i + 1 < text->size() ? (*text)[i + 1] : '\0';
+        const bool written = next == 'n' || next == 't' || next == 'r';
+        out.push_back(!written ? (*text)[i] : next == 'n' ? '\n' : next == 't' ? '\t' : '\r');
+        if (written) ++i;
+    }
+    return out;
 }
 
 std::string Expander::between() const {
