@@ -164,7 +164,7 @@ bool is_other_way(const json& data, const std::string& key, const std::string& v
                const auto said = when.find(key);
                if (said == when.end() || !said->is_array())
                    return said != when.end() && *said == (*is ? "false" : "true");
-               // Of several words it must be one that switches on, and none may be "not said".
+               // A list of words must switch something on, and must not hold where nothing is said.
                const auto has_word = [&](const json& word) {
                    return std::find(said->begin(), said->end(), word) != said->end();
                };

@@ -443,7 +443,7 @@ class LayoutReader {
                        " need --sequence-parallel");
     }
 
-    // Checks what arguments.py asks for beside --hybrid-context-parallel.
+    // Checks what arguments.py asks for with --hybrid-context-parallel.
     void hybrid_cp() {
         const auto on = [&](const char* key) {
             return s_.has(key) && flag_of_word(s_.value_of(key)) != false;

@@ -82,7 +82,7 @@ TEST_CASE("hybrid sharding lies inside a node") {
     CHECK(flags.plan->layout.dp_shard == 8);
     CHECK(flags.plan->layout.dp_replicate == 2);
     CHECK(stands_in(flags.settings.mapped, "--num_processes"));
-    // Where nobody says how many GPUs a node has, that is said.
+    // An assumed size of the node is said.
     const Import axolotl = import_text("base_model: meta-llama/Llama-3.1-8B\nmicro_batch_size: 1\n"
                                        "gradient_accumulation_steps: 4\nsequence_len: 4096\nbf16: true\n"
                                        "fsdp:\n  - hybrid_shard\n  - auto_wrap\n",
