@@ -264,3 +264,40 @@ TEST_CASE("hybrid context parallelism is refused where Megatron refuses it") {
                                                      "--pipeline-model-parallel-size 2")),
                          "hybrid-cp"));
 }
+
+// NVIDIA-NeMo/Automodel 36044ad3, components/distributed/pipelining/functional.py: calculate_virtual_stages.
+TEST_CASE("Automodel's interleaved schedule has the stages that its layers make") {
+    const auto text = [](const std::string& model, const std::string& pipeline, int pp) {
+        return "recipe: TrainFinetuneRecipeForNextTokenPrediction\nstep_scheduler:\n"
+               "  global_batch_size: 2048\n  local_batch_size: 8\nmodel:\n"
+               "  _target_: nemo_automodel.NeMoAutoModelForCausalLM.from_pretrained\n"
+               "  pretrained_model_name_or_path: "
+               + model
+               + "\noptimizer:\n  _target_: torch.optim.Adam\ndistributed:\n  strategy: fsdp2\n  pp_size: "
+               + std::to_string(pp)
+               + "\n  pipeline:\n    pp_schedule: interleaved1f1b\n    pp_microbatch_size: 1\n" + pipeline
+               + "dataset:\n  seq_length: 4096\n";
+    };
+    const Import even = import_text(text("Qwen/Qwen2.5-14B", "    layers_per_stage: 12\n", 2), 16);
+    REQUIRE(even.plan);
+    CHECK(even.plan->layout.schedule == Schedule::interleaved);
+    CHECK(even.plan->layout.virtual_stages == 2);
+    CHECK(even.plan->layout.stage_layers.empty());
+    CHECK(stands_in(even.settings.mapped, "distributed.pipeline.pp_schedule"));
+    CHECK(stands_in(even.settings.mapped, "distributed.pipeline.layers_per_stage"));
+    // 94 layers in twos are 47 stages: 48 of them on 4 ranks, the last two with one layer.
+    const Import up =
+        import_text(text("Qwen/Qwen3-235B-A22B",
+                         "    layers_per_stage: 2\n    round_virtual_stages_to_pp_multiple: up\n", 4),
+                    256);
+    REQUIRE(up.plan);
+    CHECK(up.plan->layout.virtual_stages == 12);
+    REQUIRE(up.plan->layout.stage_layers.size() == 48);
+    CHECK(up.plan->layout.stage_layers[45] == 2);
+    CHECK(up.plan->layout.stage_layers[46] == 1);
+    const Import usual = import_text(text("Qwen/Qwen2.5-14B", "", 4), 16);
+    REQUIRE(usual.plan);
+    CHECK(usual.plan->layout.virtual_stages == 2);
+    const Import odd = import_text(text("Qwen/Qwen3-235B-A22B", "    layers_per_stage: 2\n", 4), 256);
+    CHECK(problem_called(odd, "virtual-stages"));
+}
