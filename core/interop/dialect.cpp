@@ -174,7 +174,13 @@ bool is_other_way(const json& data, const std::string& key, const std::string& v
     return is && std::any_of(rules.begin(), rules.end(), [&](const json& rule) {
                const json when = rule.value("when", json::object());
                const auto said = when.find(key);
-               return said != when.end() && *said == (*is ? "false" : "true");
+               if (said == when.end() || !said->is_array())
+                   return said != when.end() && *said == (*is ? "false" : "true");
+               // A list of words must switch something on, and must not hold where nothing is said.
+               const auto has_word = [&](const json& word) {
+                   return std::find(said->begin(), said->end(), word) != said->end();
+               };
+               return !*is && has_word("true") && !has_word("false") && !has_word(nullptr);
            });
 }
 

@@ -438,6 +438,7 @@ class LayoutReader {
             s_.refusal("heads-not-divisible", "Megatron", n,
                        " attention heads are not a multiple of tp = ", tp_)
                 .set_field_mends = true;
+        hybrid_cp();
         const auto moe = d_.model.find("moe");
         if (moe == d_.model.end()) {
             if (ep_ > 1 && !dialect_.model_named)
@@ -453,6 +454,21 @@ class LayoutReader {
         if (tp_ > 1 && !l_["sequence_parallel"].get<bool>() && dialect_.command_line)
             s_.refusal("moe-without-sequence-parallel", "Megatron", "experts with tp ", tp_,
                        " need --sequence-parallel");
+    }
+
+    // Checks what arguments.py asks for with --hybrid-context-parallel.
+    void hybrid_cp() {
+        const auto on = [&](const char* key) {
+            return s_.has(key) && flag_of_word(s_.value_of(key)) != false;
+        };
+        if (!dialect_.command_line || !on("hybrid_context_parallel")) return;
+        const std::string what = s_.written("hybrid_context_parallel");
+        if (pp_ > 1) s_.refusal("hybrid-cp", "Megatron", what, " with pipeline parallelism");
+        if (on("use_megatron_fsdp")) s_.refusal("hybrid-cp", "Megatron", what, " with Megatron FSDP");
+        if (on("multi_latent_attention"))
+            s_.refusal("hybrid-cp", "Megatron", what, " with multi-latent attention");
+        if (!on("calculate_per_token_loss"))
+            s_.refusal("hybrid-cp", "Megatron", what, " without --calculate-per-token-loss");
     }
 
     static constexpr std::int64_t kMost = std::int64_t{1} << 20;  // hostile numbers multiply to no more

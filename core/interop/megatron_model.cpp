@@ -213,7 +213,8 @@ class ModelReader {
         if (const auto rows = parse_integer(s_.value_of("padded_vocab_size")); rows && m_.contains("vocab"))
             if (m_["vocab"].is_number_integer() && m_["vocab"].get<std::int64_t>() + 1 == *rows)
                 m_["vocab"] = *rows;
-        for (const char* key : {"padded_vocab_size", "override_vocab_size"})  // the second of NeMo 1
+        // The second is NeMo 1's, the third BigScience's Megatron-DeepSpeed's.
+        for (const char* key : {"padded_vocab_size", "override_vocab_size", "pad_vocab_size_to"})
             if (!m_.contains("vocab") && s_.has(key)) put(key, "vocab");
         // A model that the user names says the vocabulary where the text does not.
         const bool named = !d_.model_preset.empty() || d_.own_model;

@@ -532,6 +532,7 @@ class FieldReader {
         const std::int64_t pp = degree(d_, "pp");
         std::int64_t layers = whole_of(d_.model, "layers", 0);
         if (layers == 0 && !d_.model_preset.empty()) layers = presets.model(d_.model_preset).layers;
+        if (dialect_.contains("stages_of_layers") && pp > 1 && layers > 0) chunks(layers, pp);
         const auto first = s_.integer("first_layers", "/layout/stage_layers"),
                    last = s_.integer("last_layers", "/layout/stage_layers");
         const std::int64_t rest = layers - first.value_or(0) - last.value_or(0),
@@ -544,6 +545,38 @@ class FieldReader {
         if (first) out.insert(out.begin(), *first);
         if (last) out.push_back(*last);
         d_.layout["stage_layers"] = out;
+    }
+
+    // Makes chunks of an interleaved schedule, as many as the layers of a stage make, else two a rank
+    // (Automodel, pipelining/functional.py: calculate_virtual_stages, generate_hf_model_fqn_per_model_part).
+    void chunks(std::int64_t layers, std::int64_t pp) {
+        if (!same_letters(s_.value_of("pp_schedule"), "interleaved1f1b")) return;
+        const auto each = parse_integer(s_.value_of("layers_per_stage"));
+        const std::string round = s_.value_of("round_stages");
+        std::int64_t stages = 2 * pp;
+        if (each && *each > 0) stages = layers / *each + (layers % *each > 0 ? 1 : 0);
+        const std::int64_t over = stages % pp;
+        if (over > 0 && round != "up" && round != "down")
+            return void(
+                s_.refusal("virtual-stages", called_, stages, " virtual stages are no multiple of pp ", pp));
+        stages += over == 0 ? 0 : round == "up" ? pp - over : -over;
+        if (stages < 2 * pp)
+            return void(s_.refusal("virtual-stages", called_,
+                                   "an interleaved schedule has two stages a rank and more"));
+        // A plan's schedule takes micro-batches by pp at a time; torch's takes others too.
+        const json& t = d_.training;
+        const std::int64_t rows = std::max<std::int64_t>(whole_of(t, "micro_batch", 1), 1) * dp_,
+                           passes = whole_of(t, "global_batch", 0) / std::max<std::int64_t>(rows, 1);
+        if (stages > layers || passes % pp != 0) return;
+        s_.map("pp_schedule", "/layout/schedule");
+        s_.map("layers_per_stage", "/layout/virtual_stages");
+        s_.map("round_stages", "/layout/virtual_stages");
+        d_.layout["schedule"] = "interleaved";
+        d_.layout["virtual_stages"] = stages / pp;
+        json out = json::array();  // what is left goes to the first stages
+        for (std::int64_t i = 0; i < stages; ++i)
+            out.push_back(layers / stages + (i < layers % stages ? 1 : 0));
+        if (layers % stages > 0) d_.layout["stage_layers"] = out;
     }
 
     void batch() {

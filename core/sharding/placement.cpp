@@ -109,9 +109,9 @@ NestChildren inside_gpu(const Nest& nest, std::span<const std::int64_t> path) {
 }  // namespace
 
 std::string_view name_of(NestKind kind) {
-    constexpr std::array<std::string_view, 13> names{
-        "replica", "shard", "stage", "cp",    "tp",     "edp_replicate", "edp_shard",
-        "edp",     "ep",    "etp",   "layer", "tensor", "none"};
+    constexpr std::array<std::string_view, 13> names{"replica",       "shard",     "stage", "cp", "tp",
+                                                     "edp_replicate", "edp_shard", "edp",   "ep", "etp",
+                                                     "layer",         "tensor",    "none"};
     return names[static_cast<std::size_t>(kind)];
 }
 
@@ -164,8 +164,8 @@ std::string step_label(const Nest& nest, std::span<const std::int64_t> path) {
 }
 
 std::string level_text(const NestLevel& level) {
-    const bool counted = level.kind == NestKind::replica || level.kind == NestKind::shard
-                         || level.kind == NestKind::stage;
+    const bool counted =
+        level.kind == NestKind::replica || level.kind == NestKind::shard || level.kind == NestKind::stage;
     return sentence(level.count, " ", name_of(level.kind), counted ? "s" : "");
 }
 

@@ -187,7 +187,8 @@ TEST_CASE("under HSDP the experts' boxes have the names of the parts of edp") {
     }
     CHECK(names == std::vector<std::string>{"edp_replicate", "edp_shard", "ep"});
     CHECK(names == groups);
-    const auto expert = std::find_if(n.kept.begin(), n.kept.end(), [](const Placement& p) { return p.expert; });
+    const auto expert =
+        std::find_if(n.kept.begin(), n.kept.end(), [](const Placement& p) { return p.expert; });
     REQUIRE(expert != n.kept.end());
     CHECK(axis_name(*expert, Axis::dp_shard) == "edp_shard");
     CHECK(axis_name(*expert, Axis::dp_replicate) == "edp_replicate");
