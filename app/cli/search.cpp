@@ -126,6 +126,7 @@ Json training_of(const Plan& plan, const SearchSpace& space) {
     const std::pair<Varied, const char*> varied[] = {{Varied::gradients, "gradients"},
                                                      {Varied::optimizer_state, "optimizer_state"},
                                                      {Varied::overlap_tp, "overlap"},
+                                                     {Varied::overlap_pp, "overlap"},
                                                      {Varied::offload_layers, "offload"},
                                                      {Varied::offload_optimizer, "offload"}};
     for (const auto& [field, key] : varied)
