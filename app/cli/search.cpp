@@ -123,11 +123,10 @@ Json layout_of(const Plan& plan) {
 Json training_of(const Plan& plan, const SearchSpace& space) {
     const Json training = plan_to_json(plan)["training"];
     Json out{{"micro_batch", training["micro_batch"]}, {"recompute", training["recompute"]}};
-    const std::pair<Varied, const char*> varied[] = {{Varied::gradients, "gradients"},
-                                                     {Varied::optimizer_state, "optimizer_state"},
-                                                     {Varied::overlap_tp, "overlap"},
-                                                     {Varied::offload_layers, "offload"},
-                                                     {Varied::offload_optimizer, "offload"}};
+    const std::pair<Varied, const char*> varied[] = {
+        {Varied::gradients, "gradients"},    {Varied::optimizer_state, "optimizer_state"},
+        {Varied::overlap_tp, "overlap"},     {Varied::overlap_pp, "overlap"},
+        {Varied::offload_layers, "offload"}, {Varied::offload_optimizer, "offload"}};
     for (const auto& [field, key] : varied)
         if (space.values_of(field).size() > 1) out[key] = training.value(key, Json::object());
     if (training.contains("software")) out["software"] = training["software"];

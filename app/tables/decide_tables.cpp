@@ -242,6 +242,7 @@ Cell value_cell(const LayoutChoice& c, Varied v) {
     case Varied::optimizer_state: return name_of(c.settings.optimizer_state);
     case Varied::reshard: return name_of(c.settings.reshard);
     case Varied::overlap_tp: return name_of(c.settings.overlap_tp);
+    case Varied::overlap_pp: return name_of(c.settings.overlap_pp);
     case Varied::offload_layers: return with_commas(c.settings.offload_layers);
     case Varied::offload_optimizer: return three_digits(c.settings.offload_optimizer);
     }

@@ -416,12 +416,13 @@ class Sieve {
 
     // Returns runs of pipelines of pp stages that the software has; a lack there holds for all their nodes.
     [[nodiscard]] std::vector<RunChoice> runs(const std::vector<RunChoice>& all, std::int64_t pp,
-                                              std::int64_t ep) {
+                                              std::int64_t ep, Switched overlap_pp) {
         Turned& turned = turned_.emplace_back();
         turned.all = all.size();
         std::vector<RunChoice> out;
         SearchNode like;
         like.pp = pp, like.ep = ep, like.order = plan_.layout.order, like.settings = settings_of(plan_);
+        like.settings.overlap_pp = overlap_pp;
         for (const RunChoice& r : all) {
             const std::optional<Lack> lack = lack_of(lacks_of_run, like, r, {});
             if (!lack)
@@ -507,10 +508,11 @@ std::vector<SettingChoice> settings_for(const SearchSpace& s) {
     for (const Dtype gradients : s.gradients)
         for (const Dtype moments : s.optimizer_state)
             for (const Reshard reshard : s.reshard)
-                for (const Switched overlap : s.overlap_tp)
-                    for (const std::int64_t layers : s.offload_layers)
-                        for (const double optimizer : s.offload_optimizer)
-                            out.push_back({gradients, moments, reshard, overlap, layers, optimizer});
+                for (const Switched tp : s.overlap_tp)
+                    for (const Switched pp : s.overlap_pp)
+                        for (const std::int64_t layers : s.offload_layers)
+                            for (const double optimizer : s.offload_optimizer)
+                                out.push_back({gradients, moments, reshard, tp, pp, layers, optimizer});
     return out;
 }
 
@@ -547,18 +549,23 @@ SearchNodes nodes_of(const Plan& plan, const SearchSpace& s) {
     const std::vector<SettingChoice> settings = settings_for(s);
     for (const std::int64_t pp : s.pp) {
         const std::vector<RunChoice> runs = runs_for(s, pp);
-        // There is a list for nodes without expert parallelism, and one for those with it.
-        for (const std::int64_t ep : {1, 2}) out.runs.push_back(sieve.runs(runs, pp, ep));
-        // These are of all runs, and of those without recomputation.
-        std::size_t lists[2] = {out.runs.size() - 2, out.runs.size() - 2};
         const auto needs_plain = [&](std::int64_t layers) {
             return moved_with(plan, s, pp, layers) == MovedWith::no_recompute;
         };
-        if (std::any_of(s.offload_layers.begin(), s.offload_layers.end(), needs_plain)) {
+        const bool plain_too = std::any_of(s.offload_layers.begin(), s.offload_layers.end(), needs_plain);
+        // By the overlap of pp, which some software wants for some runs: of all runs, and of those without
+        // recomputation.
+        std::array<std::array<std::size_t, 2>, 2> lists{};
+        for (const Switched overlap : s.overlap_pp) {
+            std::array<std::size_t, 2>& list = lists[static_cast<std::size_t>(overlap)];
+            // There is a list for nodes without expert parallelism, and one for those with it.
+            for (const std::int64_t ep : {1, 2}) out.runs.push_back(sieve.runs(runs, pp, ep, overlap));
+            list = {out.runs.size() - 2, out.runs.size() - 2};
+            if (!plain_too) continue;
             std::vector<RunChoice> plain = runs;
             std::erase_if(plain, [](const RunChoice& r) { return r.recompute.any(); });
-            for (const std::int64_t ep : {1, 2}) out.runs.push_back(sieve.runs(plain, pp, ep));
-            lists[1] = out.runs.size() - 2;
+            for (const std::int64_t ep : {1, 2}) out.runs.push_back(sieve.runs(plain, pp, ep, overlap));
+            list[1] = out.runs.size() - 2;
         }
         for (const std::int64_t tp : s.tp)
             for (const std::int64_t cp : s.cp) {
@@ -571,7 +578,9 @@ SearchNodes nodes_of(const Plan& plan, const SearchSpace& s) {
                         for (const SettingChoice& set : settings) {
                             const MovedWith with = moved_with(plan, s, pp, set.offload_layers);
                             if (with == MovedWith::none) continue;
-                            const std::size_t list = lists[with == MovedWith::all ? 0 : 1] + (ep > 1 ? 1 : 0);
+                            const std::size_t list = lists[static_cast<std::size_t>(set.overlap_pp)]
+                                                          [with == MovedWith::all ? 0 : 1]
+                                                     + (ep > 1 ? 1 : 0);
                             add_orders(s, {tp, cp, pp, ep, etp, {}, {}, list, 0, set}, room, experts, shards,
                                        out);
                         }

@@ -47,7 +47,7 @@ struct LeftOut {
 struct SearchNodes {
     std::vector<SearchNode> node;
     std::vector<std::vector<RunChoice>>
-        runs;  // by number of the node's list: pipelines of one pp have the same
+        runs;  // by number of the node's list: pipelines of one pp and one overlap of it share it
     std::uint64_t layouts = 0;
     std::vector<LeftOut> left_out;  // in the order of Lack; none of them is in a node
 

@@ -271,7 +271,8 @@ std::vector<std::string> values_when_varied(const Plan& plan, Varied v) {
     case Varied::gradients:
     case Varied::optimizer_state: return {"bf16", "fp32"};
     case Varied::reshard: return {"after_forward", "never"};
-    case Varied::overlap_tp: return {"off", "on"};
+    case Varied::overlap_tp:
+    case Varied::overlap_pp: return {"off", "on"};
     case Varied::offload_layers: {
         std::vector<std::string> out;
         for (std::int64_t quarter = 0; quarter < 4; ++quarter)
@@ -569,7 +570,8 @@ std::string possible_values(Varied v) {
     case Varied::gradients:
     case Varied::optimizer_state: return "bf16, fp32";
     case Varied::reshard: return join(kNames<Reshard>, ", ");
-    case Varied::overlap_tp: return join(kNames<Switched>, ", ");
+    case Varied::overlap_tp:
+    case Varied::overlap_pp: return join(kNames<Switched>, ", ");
     default: break;
     }
     const std::optional<FieldRange> range = range_of(pointer_of(v));
@@ -829,6 +831,7 @@ bool differ(const LayoutChoice& a, const LayoutChoice& b, Varied v) {
     case Varied::optimizer_state: return a.settings.optimizer_state != b.settings.optimizer_state;
     case Varied::reshard: return a.settings.reshard != b.settings.reshard;
     case Varied::overlap_tp: return a.settings.overlap_tp != b.settings.overlap_tp;
+    case Varied::overlap_pp: return a.settings.overlap_pp != b.settings.overlap_pp;
     case Varied::offload_layers: return a.settings.offload_layers != b.settings.offload_layers;
     case Varied::offload_optimizer: return a.settings.offload_optimizer != b.settings.offload_optimizer;
     }

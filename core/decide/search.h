@@ -162,6 +162,7 @@ void with_list(Varied v, Use&& use) {
     case Varied::optimizer_state: return use(&SearchSpace::optimizer_state);
     case Varied::reshard: return use(&SearchSpace::reshard);
     case Varied::overlap_tp: return use(&SearchSpace::overlap_tp);
+    case Varied::overlap_pp: return use(&SearchSpace::overlap_pp);
     case Varied::offload_layers: return use(&SearchSpace::offload_layers);
     case Varied::offload_optimizer: return use(&SearchSpace::offload_optimizer);
     }

@@ -38,6 +38,7 @@ constexpr EnumArray<Varied, VariedName> kVaried{
       {"optimizer_state", "/training/optimizer_state", "the plan's own; varied: bf16, fp32"},
       {"reshard", "/layout/reshard", "the plan's own; varied: after_forward, never"},
       {"overlap.tp", "/training/overlap/tp", "the plan's own; varied: off, on"},
+      {"overlap.pp", "/training/overlap/pp", "the plan's own; varied: off, on"},
       {"offload.activations_layers", "/training/offload/activations_layers",
        "the plan's own; varied: none, quarters of the layers"},
       {"offload.optimizer", "/training/offload/optimizer",
@@ -90,7 +91,7 @@ SearchSpace own_space(const Plan& p) {
     s.schedule = {l.schedule}, s.zero = {l.zero}, s.recompute = {p.training.recompute}, s.order = {l.order};
     const SettingChoice own = settings_of(p);
     s.gradients = {own.gradients}, s.optimizer_state = {own.optimizer_state};
-    s.reshard = {own.reshard}, s.overlap_tp = {own.overlap_tp};
+    s.reshard = {own.reshard}, s.overlap_tp = {own.overlap_tp}, s.overlap_pp = {own.overlap_pp};
     s.offload_layers = {own.offload_layers}, s.offload_optimizer = {own.offload_optimizer};
     return s;
 }
@@ -135,6 +136,7 @@ SearchSpace search_space(const Plan& plan, const SpaceRequest& request, std::opt
     tidy(space.optimizer_state);
     tidy(space.reshard);
     tidy(space.overlap_tp);
+    tidy(space.overlap_pp);
     tidy(space.offload_layers);
     tidy(space.offload_optimizer);
     // A plan whose factors do not fill the cluster has no replicas of its own.
@@ -177,6 +179,7 @@ SettingChoice settings_of(const Plan& plan) {
             t.optimizer_state,
             plan.layout.reshard,
             t.overlap.tp ? Switched::on : Switched::off,
+            t.overlap.pp ? Switched::on : Switched::off,
             t.offload.activations_layers,
             t.offload.optimizer};
 }
@@ -204,6 +207,7 @@ void lay_out(const Plan& plan, const LayoutChoice& c, Plan& out) {
     out.training.gradients = c.settings.gradients;
     out.training.optimizer_state = c.settings.optimizer_state;
     out.training.overlap.tp = c.settings.overlap_tp == Switched::on;
+    out.training.overlap.pp = c.settings.overlap_pp == Switched::on;
     out.training.offload.activations_layers = c.settings.offload_layers;
     out.training.offload.optimizer = c.settings.offload_optimizer;
     l.reshard = c.settings.reshard;

@@ -35,11 +35,12 @@ enum class Varied : std::uint8_t {
     optimizer_state,
     reshard,
     overlap_tp,
+    overlap_pp,
     offload_layers,
     offload_optimizer
 };
 template <>
-inline constexpr std::size_t kEnumCount<Varied> = 19;
+inline constexpr std::size_t kEnumCount<Varied> = 20;
 [[nodiscard]] constexpr bool is_held_by_default(Varied v) {
     return v >= Varied::gradients;
 }
@@ -80,7 +81,7 @@ struct SearchSpace {
     std::vector<AxisOrder> order;
     std::vector<Dtype> gradients, optimizer_state;
     std::vector<Reshard> reshard;
-    std::vector<Switched> overlap_tp;
+    std::vector<Switched> overlap_tp, overlap_pp;
     std::vector<std::int64_t> offload_layers;  // of activations
     std::vector<double> offload_optimizer;
     std::vector<Inside> inside;
@@ -113,10 +114,10 @@ struct SpaceRequest {
 // The defaults are, for tp: divisors of the GPUs inside the fast domain; cp: those that leave a rank 1,024
 // tokens; pp: those up to the layers; virtual_stages 1 to 8; every schedule; ep: those of the experts; etp: 1
 // and tp's values; dp_shard: every divisor; zero 0 to 3; micro_batch 1, 2, 4, 8 that divide the batch;
-// recompute none, selective, full; the frameworks' orders. gradients, optimizer_state, reshard, overlap.tp
-// and both of offload are the plan's own; --vary without values gives each of the former its two, these the
-// quarters. Offload is varied only where the link to host memory is known. The plan's own value is always
-// among them, unless the request says otherwise. `error` is set where a request cannot be met.
+// recompute none, selective, full; the frameworks' orders. gradients, optimizer_state, reshard, both
+// of overlap and both of offload are the plan's own; --vary without values gives each of the former its two,
+// these the quarters. Offload is varied only where the link to host memory is known. The plan's own value is
+// always among them, unless the request says otherwise. `error` is set where a request cannot be met.
 [[nodiscard]] SearchSpace search_space(const Plan& plan, const SpaceRequest& request,
                                        std::optional<SpaceError>& error);
 // Returns the share of a GPU's memory that must stay free: what was asked for, what `most_memory` leaves, the
@@ -128,7 +129,7 @@ struct SpaceRequest {
 struct SettingChoice {
     Dtype gradients = Dtype::fp32, optimizer_state = Dtype::fp32;
     Reshard reshard = Reshard::by_software;
-    Switched overlap_tp = Switched::off;
+    Switched overlap_tp = Switched::off, overlap_pp = Switched::on;
     std::int64_t offload_layers = 0;
     double offload_optimizer = 0;
     bool operator==(const SettingChoice&) const = default;

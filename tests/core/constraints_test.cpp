@@ -55,6 +55,8 @@ TEST_CASE("constraints of a search are read as people write them") {
     CHECK(of({"gradients"}, {}).gradients == std::vector<Dtype>{Dtype::fp32, Dtype::bf16});
     CHECK(of({"optimizer_state=bf16"}, {}).optimizer_state == std::vector<Dtype>{Dtype::bf16});
     CHECK(of({"overlap.tp"}, {}).overlap_tp.size() == 2);
+    CHECK(of({"overlap.pp"}, {}).overlap_pp.size() == 2);
+    CHECK(of({}, {}).overlap_pp == std::vector<Switched>{Switched::on});  // the plan's own
     CHECK(of({}, {}).offload_layers == Values{0});
     CHECK(of({"offload.activations_layers=0,4..6"}, {}).offload_layers == Values{0, 4, 5, 6});
     CHECK(of({"offload.optimizer"}, {}).offload_optimizer == std::vector<double>{0, 0.25, 0.5, 0.75, 1});

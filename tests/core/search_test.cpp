@@ -104,6 +104,13 @@ bool first_of_its_orders(const LayoutChoice& c, const Plan& plan, const SearchSp
     return false;
 }
 
+std::vector<std::pair<Switched, Switched>> overlaps_of(const SearchSpace& s) {
+    std::vector<std::pair<Switched, Switched>> out;
+    for (const Switched tp : s.overlap_tp)
+        for (const Switched pp : s.overlap_pp) out.emplace_back(tp, pp);
+    return out;
+}
+
 BruteForce brute_force(const Plan& plan, const SearchSpace& s, double headroom) {
     BruteForce out;
     Evaluation e;
@@ -166,10 +173,10 @@ BruteForce brute_force(const Plan& plan, const SearchSpace& s, double headroom) 
     for (const Dtype gradients : s.gradients)
         for (const Dtype moments : s.optimizer_state)
             for (const Reshard reshard : s.reshard)
-                for (const Switched overlap : s.overlap_tp)
+                for (const auto& [overlap, pp] : overlaps_of(s))
                     for (const std::int64_t layers : s.offload_layers)
                         for (const double optimizer : s.offload_optimizer) {
-                            c.settings = {gradients, moments, reshard, overlap, layers, optimizer};
+                            c.settings = {gradients, moments, reshard, overlap, pp, layers, optimizer};
                             of_these_settings();
                         }
     return out;
@@ -353,7 +360,8 @@ TEST_CASE("a search for a software finds what brute force finds among what it ru
 TEST_CASE("a search finds what brute force finds where it varies types, layers, modules and switches") {
     for (const bool any : {true, false}) {
         CAPTURE(any);
-        const Plan p = of_64_gpus(small_dense(), 8192, 128);
+        Plan p = of_64_gpus(small_dense(), 8192, 128);
+        p.training.overlap.pp = any;  // Megatron wants it for interleaved stages on pp 2
         SpaceRequest request{{"virtual_stages=1,2", "micro_batch=1", "cp=1", "tp=1,8", "zero=1,3",
                               "dp_replicate=1,2", "schedule=1f1b,interleaved", "order=Megatron",
                               "recompute=none,full", "recompute_layers=2",
@@ -362,6 +370,7 @@ TEST_CASE("a search finds what brute force finds where it varies types, layers, 
         request.any_software = any;
         request.vary.emplace_back(any ? "reshard=after_forward,never" : "optimizer_state");
         request.vary.emplace_back(any ? "overlap.tp=on" : "overlap.tp");
+        request.vary.emplace_back("overlap.pp");
         same_as_brute_force(p, request, 0.05);
     }
 }

@@ -25,6 +25,7 @@ bool contains(const SearchSpace& s, const LayoutChoice& c, bool experts) {
            && has(s.micro_batch, c.micro_batch) && has(s.recompute, c.recompute) && has(s.order, c.order)
            && has(s.gradients, c.settings.gradients) && has(s.optimizer_state, c.settings.optimizer_state)
            && has(s.reshard, c.settings.reshard) && has(s.overlap_tp, c.settings.overlap_tp)
+           && has(s.overlap_pp, c.settings.overlap_pp)
            && has(s.offload_layers, c.settings.offload_layers)
            && has(s.offload_optimizer, c.settings.offload_optimizer);
 }
@@ -144,6 +145,7 @@ std::string_view chip_name(Varied v) {
     case Varied::micro_batch: return "micro-batch";
     case Varied::optimizer_state: return "moments";
     case Varied::overlap_tp: return "tp overlap";
+    case Varied::overlap_pp: return "pp overlap";
     case Varied::offload_layers: return "activations on host";
     case Varied::offload_optimizer: return "optimizer on host";
     default: return name_of(v);
@@ -169,6 +171,7 @@ std::string value_text(const LayoutChoice& c, Varied v) {
     case Varied::optimizer_state: return std::string(name_of(c.settings.optimizer_state));
     case Varied::reshard: return std::string(name_of(c.settings.reshard));
     case Varied::overlap_tp: return std::string(name_of(c.settings.overlap_tp));
+    case Varied::overlap_pp: return std::string(name_of(c.settings.overlap_pp));
     case Varied::offload_layers: return count_text(c.settings.offload_layers, "layer");
     case Varied::offload_optimizer: return percent_text(c.settings.offload_optimizer, Zeros::kept);
     }
