@@ -1,4 +1,5 @@
 // Tests the welcome: when it is shown, and where its doors lead.
+#include "tests/folder.h"
 #include "tests/ui/driver.h"
 #include "tests/ui/press.h"
 
@@ -37,6 +38,35 @@ TEST_CASE("the welcome is shown once, only when asked for, and its doors lead so
         if (name == "welcome.open") CHECK(d.drawn("dialog.path"));
         if (name == "welcome.preset") CHECK(d.drawn("gallery.plan"));
     }
+}
+
+TEST_CASE("what is opened as one's own is asked once for its software, where its text names none") {
+    const test::Folder folder;
+    const std::string model = R"({"architectures": ["LlamaForCausalLM"], "model_type": "llama",
+        "hidden_size": 1024, "intermediate_size": 4096, "num_attention_heads": 16, "num_hidden_layers": 8,
+        "num_key_value_heads": 4, "vocab_size": 32000, "tie_word_embeddings": false})";
+    const auto open_mine = [](Driver& d, const std::string& file) {
+        run_id(d, "help.welcome");
+        REQUIRE(d.click("welcome.open"));
+        d.type(file);
+        d.press({Key::enter});
+        d.settle();
+    };
+    Driver d("mesh-8");
+    folder.put("config.json", model);
+    open_mine(d, folder.file("config.json"));
+    REQUIRE(d.shell.dialog() == DialogKind::run_by);
+    REQUIRE(d.click("dialog.run_by.PyTorch"));
+    CHECK(d.shell.dialog() == DialogKind::none);
+    CHECK(d.plan().model.layers == 8);
+    CHECK(d.plan().training.software == Software::torchtitan);
+    const std::string named = write_plan(d.plan());
+    REQUIRE(named.find("torchtitan") != std::string::npos);
+    Driver other("mesh-8");
+    folder.put("named.plan.json", named);
+    open_mine(other, folder.file("named.plan.json"));
+    CHECK(other.shell.dialog() == DialogKind::none);
+    CHECK(other.plan().training.software == Software::torchtitan);
 }
 
 TEST_CASE("the plans that ship stand as pictures, the smallest first, and a click opens one") {

@@ -3,6 +3,7 @@
 #include "app/ui/panels/plan_panel.h"
 #include "core/base/files.h"
 #include "core/io/presets.h"
+#include "core/teach/lesson.h"
 #include "render/page.h"
 
 #include <algorithm>
@@ -83,6 +84,11 @@ const Dialogs::Row& Dialogs::row_of(DialogKind kind) {
          .width = 920,
          .height = &Dialogs::gallery_height,
          .draw = &Dialogs::draw_gallery},
+        {.head = "What do you run?",
+         .words = "The file names no software. What is sent and kept, and what a search may propose, hang on "
+                  "it. Later takes Megatron-LM; the sheet of all fields (training.software) names another.",
+         .width = 620,
+         .draw = &Dialogs::draw_run_by},
     }};
     return rows[static_cast<std::size_t>(kind)];
 }
@@ -201,6 +207,21 @@ bool Dialogs::draw_close(Ui& ui, Rect /*room*/, Rect buttons) {
     const bool discards = dialog_button(ui, buttons, "dialog.discard", several ? "Discard all" : "Discard");
     if (discards) window_.later("Discard", [this] { window_.quit = true; });
     return dialog_button(ui, buttons, "dialog.cancel", "Cancel") || discards;
+}
+
+bool Dialogs::draw_run_by(Ui& ui, Rect /*room*/, Rect buttons) {
+    bool done = dialog_button(ui, buttons, "dialog.cancel", "Later");
+    for (auto r = kRoomSoftware.rbegin(); r != kRoomSoftware.rend(); ++r) {
+        const std::string name(r->name);
+        if (!dialog_button(ui, buttons, "dialog.run_by." + name, name)) continue;
+        done = true;
+        window_.later("", [this, software = r->software, name] {
+            Plan plan = window_.document.plan();
+            plan.training.software = software;
+            window_.edit_plan(std::move(plan), "run by " + name);
+        });
+    }
+    return done;
 }
 
 // If `act` throws, the dialog stays and shows the error.

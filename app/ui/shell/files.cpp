@@ -416,6 +416,7 @@ Incoming read_incoming(const std::string& text, const std::string& name, const P
     const nlohmann::json value = parse_json(inside.empty() ? text : inside.front(), name);
     if (!wrapped && is_model(value)) {
         in.kind = IncomingKind::model;
+        in.names_software = false;
         Source ignored;
         in.model = model_from_json(value, {name, ""}, presets, ignored);
         if (in.model.name.empty() || in.model.name == name) in.model.name = name_of_pasted(in.model, value);
@@ -423,6 +424,7 @@ Incoming read_incoming(const std::string& text, const std::string& name, const P
     }
     in.kind = wrapped ? IncomingKind::plan_inside : IncomingKind::plan;
     in.plan = plan_from_json(value, name, presets);
+    in.names_software = value.contains(nlohmann::json::json_pointer("/training/software"));
     for (std::size_t i = 1; i < inside.size(); ++i)
         in.others.push_back(plan_from_json(parse_json(inside[i], name), name, presets));
     return in;
@@ -513,6 +515,7 @@ void Files::opened_from(const fs::path& path, bool saved) {
 
 // `path` is where it was read from; empty: from no file.
 void Files::take(Incoming in, const fs::path& path, const std::string& origin) {
+    names_software_ = in.names_software;
     switch (in.kind) {
     case IncomingKind::lesson:
         if (path.empty())

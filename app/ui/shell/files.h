@@ -99,6 +99,7 @@ struct Incoming {
     Plan plan;                   // plan, plan_inside (a picture's or a page's)
     Model model;                 // model (a Hugging Face config)
     std::vector<Plan> others{};  // of a review: the plans that the first is compared with
+    bool names_software = true;  // false: a model, or a plan whose text has no training.software
     std::string
         text{};  // settings (of a framework, a table of nccl-tests): what stands in it is asked in a sheet
 };
@@ -134,6 +135,8 @@ class Files {
     void open(const std::filesystem::path& path);  // the same; an error is said
     void open_text(const std::string& text, const std::string& origin);
     void open_link(const std::string& text);  // picture.h
+    // Returns false if what was opened last is a plan or a model whose text names no software.
+    [[nodiscard]] bool names_software() const { return names_software_; }
     void open_recent(const std::filesystem::path& file);
     // Puts another plan in the place of the open one, which undo brings back.
     void replace_plan(OpenedPlan opened, const std::string& named);
@@ -175,6 +178,7 @@ class Files {
     LessonDesk& desk_;
     Sheets& sheets_;
     RunDesk& runs_;
+    bool names_software_ = true;
     std::unique_ptr<Recovery> recovery_;   // null: nothing is remembered
     std::vector<std::string> left_names_;  // of the plans in left()
 

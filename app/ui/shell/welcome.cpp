@@ -173,7 +173,11 @@ void Shell::draw_welcome(Ui& ui) {
     case Way::course: begin(desk_.courses(), "40-"); break;
     case Way::know_ddp: begin(desk_.courses(), "know-ddp"); break;
     case Way::preset: window_.ask(DialogKind::gallery, "", nullptr); break;
-    case Way::open: window_.ask(DialogKind::open, "", nullptr); break;
+    case Way::open:
+        window_.ask(DialogKind::open, "", [this] {
+            if (!files_.names_software()) window_.ask(DialogKind::run_by);
+        });
+        break;
     case Way::tour: begin(desk_.lessons(), "tour"); break;
     case Way::tasks: begin(desk_.lessons(), "20-"); break;
     case Way::model: window_.later("New model", [this] { sheets_.begin_new_model(); }); break;

@@ -154,9 +154,10 @@ enum class DialogKind : std::uint8_t {
     missing,
     preset,
     presets,
-    gallery  // the plans that ship
+    gallery,  // the plans that ship
+    run_by,   // what runs a plan whose file does not say it
 };
-inline constexpr int kDialogKinds = static_cast<int>(DialogKind::gallery) + 1;
+inline constexpr int kDialogKinds = static_cast<int>(DialogKind::run_by) + 1;
 
 // While a lesson is open in a narrow window, this is next to the view: the lesson, the plan, or nothing.
 enum class SidePane : std::uint8_t { lesson, plan, view };
