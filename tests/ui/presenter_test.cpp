@@ -280,6 +280,27 @@ TEST_CASE("a step's words and its question are seen at once on a small projector
     }
 }
 
+TEST_CASE("a task on a small projector cuts no name: of a tab, an axis, a cluster, a sentence") {
+    Driver d("mesh-8", {800, 450}, kPresentScale);
+    d.surface.record_text(true);
+    d.shell.open_lesson(shipped_lesson("courses/40-minutes"));
+    d.settle();
+    d.press({Key::f5});
+    LessonSession& l = d.shell.lesson();
+    int tasks = 0;
+    for (;; d.press({Key::page_down})) {
+        if (l.current()->task) {
+            CAPTURE(l.current()->title);
+            ++tasks;
+            d.rest();
+            for (const TextRun& run : d.surface.text_runs())
+                CHECK_MESSAGE((run.text == "…" || !run.text.ends_with("…")), run.text);  // it has a menu
+        }
+        if (l.step + 1 == l.lesson.steps.size()) break;
+    }
+    CHECK(tasks == 4);
+}
+
 TEST_CASE("the room's votes leave the title and the answer on a small projector, too") {
     Driver d("mesh-8", {800, 450}, kPresentScale);
     present_course(d);
