@@ -19,7 +19,7 @@ namespace {
 
 constexpr double kSlowed = 1000;  // times: a millisecond lasts a second
 constexpr float kRaceHead = 22, kRaceFoot = 26;
-constexpr float kWide = 760;  // room for the ticks beside the orders
+constexpr float kWide = 760;  // room for the ticks next to the orders
 
 Film film_of(const WireRace& race) {
     return {.end = race.end_s(),
@@ -276,7 +276,7 @@ std::optional<PlanEdit> draw_map_race(Ui& ui, Rect room, Scene& scene, MapViewSt
     }
     const Film film = film_of(*s.race);
     answer_player_keys(ui, scene, s.played, film, space);
-    // Beside a lesson's answer the step on other wires is what stands below, with lanes of one line.
+    // Next to a lesson's answer the step on other wires is what stands below, with lanes of one line.
     const bool tells = scene.in_lesson && !scene.asked && s.race->orders.size() > 1 && room.w < kWide;
     constexpr float kGap = 16, kOrders = 112, kBoth = 150;
     const float lane = tells ? 22 : 34, least_below = tells ? kOrders : kBoth;

@@ -122,8 +122,8 @@ void draw_waterfall(Ui& ui, Rect room, Scene& scene) {
 }
 
 void draw_time(Ui& ui, Rect room, Scene& scene, StepViewState& state) {
-    constexpr float kSideBySide = 600;
-    if (room.w < kSideBySide) {  // one under the other; in a low room only the waterfall
+    constexpr float kSideBySide = 700;  // else bars would be shorter than their words
+    if (room.w < kSideBySide) {         // one under the other; in a low room only the waterfall
         const float slices = static_cast<float>(waterfall(*scene.evaluation.step).size() + 1);
         const bool both = room.h > slices * 14 + 160;
         draw_waterfall(ui, both ? room.cut_top(room.h - 152) : room, scene);
