@@ -908,9 +908,12 @@ void sort_rest(SettingsSheet& sheet, const KnownSettings& known) {
             || (end != std::string::npos && sheet.has(plain) && sheet.value_of(plain) == value)
             || (s && s->variable);
         const CannotHold* row = nothing ? nullptr : known.cannot_hold(plain, name);
-        const bool same = row
-                          && ((s && s->stated && says_off(value))
-                              || std::find(row->same.begin(), row->same.end(), value) != row->same.end());
+        const auto is_same = [&](std::string_view word) {
+            return row && std::find(row->same.begin(), row->same.end(), word) != row->same.end();
+        };
+        // Off is as if it were not said, unless the row says that on is.
+        const bool off = s && s->stated && (says_nothing(value) || (says_off(value) && !is_same("true")));
+        const bool same = row && (off || is_same(value));
         if (row && !same)
             sheet.cannot_hold(key, words_of(*row));
         else if (nothing || row || evaluation_in(name) != std::string::npos

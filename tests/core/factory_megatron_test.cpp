@@ -14,21 +14,22 @@ using test::stands_in;
 namespace {
 
 // examples/megatron/qwen3_moe_full.yaml.
-const std::string kMoe = "model_name_or_path: Qwen/Qwen3-30B-A3B-Instruct-2507\ndo_train: true\nstage: sft\n"
-                         "finetuning_type: full\ndataset: alpaca_en_demo\ncutoff_len: 4096\n"
-                         "per_device_train_batch_size: 1\ngradient_accumulation_steps: 8\nbf16: true\n"
-                         "tensor_model_parallel_size: 1\nsequence_parallel: false\n"
-                         "pipeline_model_parallel_size: 4\nbias_activation_fusion: true\n"
-                         "use_distributed_optimizer: true\noverlap_param_gather: true\n"
-                         "overlap_grad_reduce: true\nmoe_token_dispatcher_type: alltoall\n"
-                         "expert_model_parallel_size: 2\nrecompute_granularity: full\n";
+const std::string kFactoryMoe =
+    "model_name_or_path: Qwen/Qwen3-30B-A3B-Instruct-2507\ndo_train: true\nstage: sft\n"
+    "finetuning_type: full\ndataset: alpaca_en_demo\ncutoff_len: 4096\n"
+    "per_device_train_batch_size: 1\ngradient_accumulation_steps: 8\nbf16: true\n"
+    "tensor_model_parallel_size: 1\nsequence_parallel: false\n"
+    "pipeline_model_parallel_size: 4\nbias_activation_fusion: true\n"
+    "use_distributed_optimizer: true\noverlap_param_gather: true\n"
+    "overlap_grad_reduce: true\nmoe_token_dispatcher_type: alltoall\n"
+    "expert_model_parallel_size: 2\nrecompute_granularity: full\n";
 
 }  // namespace
 
 // trainer.py: per_device_train_batch_size x gradient_accumulation_steps x the data-parallel ranks, here
 // 1 x 8 x 8 / (1 x 4).
 TEST_CASE("LLaMA-Factory on mcore_adapter: Megatron's layout, the step's own batch") {
-    const Import made = import_text(kMoe, 8);
+    const Import made = import_text(kFactoryMoe, 8);
     CHECK(made.kind == "llama-factory-mca");
     REQUIRE(made.plan);
     const Plan& p = *made.plan;
@@ -43,7 +44,7 @@ TEST_CASE("LLaMA-Factory on mcore_adapter: Megatron's layout, the step's own bat
     CHECK(p.training.overlap.dp);
     CHECK(made.settings.not_known.empty());
     // dpo_trainer.py: micro_batch_size = per_device_train_batch_size * 2.
-    std::string pairs = kMoe;
+    std::string pairs = kFactoryMoe;
     pairs.replace(pairs.find("stage: sft"), 10, "stage: dpo");
     const Import dpo = import_text(pairs, 8);
     REQUIRE(dpo.plan);
@@ -53,15 +54,15 @@ TEST_CASE("LLaMA-Factory on mcore_adapter: Megatron's layout, the step's own bat
 
 // model_config.py: tp with ep brings sequence parallelism; training_args.py has the refusals.
 TEST_CASE("LLaMA-Factory on mcore_adapter: what it sets by itself, and what it refuses") {
-    std::string both = kMoe;
+    std::string both = kFactoryMoe;
     both.replace(both.find("tensor_model_parallel_size: 1"), 29, "tensor_model_parallel_size: 2");
     const Import made = import_text(both, 16);
     REQUIRE(made.plan);
     CHECK(made.plan->layout.sequence_parallel);
-    std::string gather = kMoe;
+    std::string gather = kFactoryMoe;
     gather.replace(gather.find("overlap_grad_reduce: true"), 25, "overlap_grad_reduce: false");
     CHECK(problem_called(import_text(gather, 8), "gather-without-reduce"));
-    std::string lengths = kMoe + "variable_seq_lengths: true\n";
+    std::string lengths = kFactoryMoe + "variable_seq_lengths: true\n";
     CHECK_FALSE(problem_called(import_text(lengths, 8), "lengths-of-dispatcher"));
     lengths.erase(lengths.find("moe_token_dispatcher_type: alltoall\n"), 36);
     CHECK(problem_called(import_text(lengths, 8), "lengths-of-dispatcher"));

@@ -159,3 +159,25 @@ TEST_CASE("a section with _override_ stands in the place of that of the file bef
     CHECK(instead.plan->training.global_batch == 32);
     CHECK(instead.plan->cluster.gpus == 8);
 }
+
+// NVIDIA/Megatron-LM, branch dev d48bd6be: examples/moe_recipes have flags without dashes below ARGS, and the
+// GPUs in the file's name.
+TEST_CASE("Megatron's recipes in YAML are read, with the GPUs of their names") {
+    ImportRequest r;
+    r.path = "mxfp8_SL4K_128GPU_TP1PP1EP64.yaml";
+    r.text = "ENV_VARS:\n  NCCL_NVLS_ENABLE: '0'\nARGS:\n  num_layers: 8\n  hidden_size: 512\n"
+             "  num_attention_heads: 8\n  swiglu: true\n  seq_length: 512\n  max_position_embeddings: 512\n"
+             "  tensor_model_parallel_size: 2\n  use_distributed_optimizer: true\n  micro_batch_size: 1\n"
+             "  global_batch_size: 128\n  padded_vocab_size: 1024\n  bf16: true\n  finetune: false\n"
+             "  position_embedding_type: rope\n";
+    const Import made = import_settings(r, presets());
+    CHECK(made.kind == "megatron");
+    REQUIRE(made.plan);
+    CHECK(made.plan->layout.tp == 2);
+    CHECK(made.plan->layout.zero == 1);
+    CHECK(made.plan->model.ffn_kind == FfnKind::swiglu);
+    CHECK(made.settings.not_known.empty());
+    const ImportProblem* asks = problem_called(made, "gpus-missing");
+    REQUIRE(asks);
+    CHECK(asks->message.find("128") != std::string::npos);
+}

@@ -149,6 +149,28 @@ TEST_CASE("NeMo-Aligner's PPO: the actor trains single sequences, and its rollou
                          "critic-gpus"));
 }
 
+// docs/user-guide/rlhf.rst starts critic and actor on nodes of their own.
+TEST_CASE("NeMo-Aligner's PPO in one batch job: the actor has its own group of nodes") {
+    const std::string words = " trainer.devices=8 ++model.tensor_model_parallel_size=8 "
+                              "++model.pipeline_model_parallel_size=1 ++model.global_batch_size=64 "
+                              "++model.micro_batch_size=1 "
+                              "pretrained_checkpoint.restore_from_path=/m/llama-3.1-8b.nemo";
+    const std::string text =
+        "#!/bin/bash\n#SBATCH -N 1 --ntasks-per-node 8\n#SBATCH hetjob\n#SBATCH -N 4 --ntasks-per-node 8\n"
+        "srun --het-group=0 bash -c \"python serve_ppo_critic.py "
+        "trainer.num_nodes=${SLURM_JOB_NUM_NODES_HET_GROUP_0}"
+        + words
+        + "\" &\nsrun --het-group=1 bash -c \"python train_gpt_ppo_actor.py "
+          "trainer.num_nodes=${SLURM_JOB_NUM_NODES_HET_GROUP_1}"
+        + words + " ++model.ppo.num_rollout_samples=512 ++model.ppo.rollout_micro_batch_size=8\" &\nwait\n";
+    const Import made = import_text(text);
+    CHECK(made.kind == "nemo-aligner");
+    REQUIRE(made.plan);
+    CHECK(made.plan->cluster.gpus == 32);
+    CHECK(problem_called(made, "actor-gpus"));
+    CHECK_FALSE(problem_called(made, "critic-gpus"));
+}
+
 // conf/gpt_sft.yaml: the data loader's own batch is the model's.
 TEST_CASE("NeMo-Aligner's supervised training has its data set's batch and length") {
     const Import made = aligner("train_gpt_sft.py", "model.data.train_ds.micro_batch_size=2 "
@@ -161,4 +183,31 @@ TEST_CASE("NeMo-Aligner's supervised training has its data set's batch and lengt
     CHECK(made.plan->training.global_batch == 64);
     CHECK(made.plan->training.sequence_length == 2048);
     CHECK_FALSE(problem_called(made, "checkpoint-settings"));
+    // Its megatron_amp_O2 is False: parameters stay in fp32.
+    CHECK(std::any_of(made.settings.unmapped.begin(), made.settings.unmapped.end(),
+                      [](const Listed& l) { return l.why.find("stay in fp32") != std::string::npos; }));
+    const Import other =
+        aligner("train_gpt_sft.py", "model.megatron_amp_O2=True trainer.sft.save_interval=150 "
+                                    "trainer.sft.val_check_interval=100");
+    CHECK_FALSE(stands_in(other.settings.unmapped, "model.megatron_amp_O2"));
+    CHECK(problem_called(other, "save-interval"));  // trainer_utils.py, check_progress
+}
+
+// spin.py: 64 / (16 / 2) = 8 samples of a data-parallel rank, each of them with one that it generates.
+TEST_CASE("NeMo-Aligner's SPIN and KTO train two sequences a sample") {
+    const std::string layout = "++model.tensor_model_parallel_size=2 ++model.pipeline_model_parallel_size=1 "
+                               "++model.micro_batch_size=1 ++model.global_batch_size=64 "
+                               "++model.encoder_seq_length=2048 ";
+    const Import spin = aligner("train_gpt_spin.py", layout + "++model.spin.rollout_micro_batch_size=32");
+    REQUIRE(spin.plan);
+    CHECK(spin.plan->training.micro_batch == 2);
+    CHECK(spin.plan->training.global_batch == 128);
+    CHECK_FALSE(problem_called(spin, "rollouts-not-divisible"));
+    CHECK(problem_called(aligner("train_gpt_spin.py", layout + "++model.spin.rollout_micro_batch_size=12"),
+                         "rollouts-not-divisible"));
+    const Import kto = aligner("train_gpt_kto.py", layout + "trainer.kto.max_epochs=1");
+    REQUIRE(kto.plan);
+    CHECK(kto.plan->training.micro_batch == 2);
+    REQUIRE(problem_called(kto, "pairs"));
+    CHECK(problem_called(kto, "pairs")->message.find("rejected") == std::string::npos);
 }

@@ -116,6 +116,7 @@ class Frame {
         : script_(script), i_(i), end_(end), out_(out) {}
 
     void read() {
+        group_ = shell::group_suffix(option({"--het-group"}).value_or(0));
         auto per_node = option({"--nproc_per_node", "--nproc-per-node", "--num_gpus"});
         auto nodes = option({"--nnodes", "--num_nodes"});
         const bool base_command = starts("bcprun");  // without -n it is all nodes that its job has
@@ -222,7 +223,7 @@ class Frame {
         return n && *n > 0 && *n <= (1 << 20) ? n : std::nullopt;
     }
     std::optional<std::int64_t> sbatch(std::string_view name) const {
-        const auto it = script_.sbatch.find(name);
+        const auto it = script_.sbatch.find(std::string(name) + group_);
         if (it == script_.sbatch.end()) return std::nullopt;
         const auto n = parse_integer(std::string_view(it->second).substr(it->second.find_last_of(':') + 1));
         return n && *n > 0 && *n <= (1 << 20) ? n : std::nullopt;
@@ -244,6 +245,7 @@ class Frame {
     const Invocation& i_;
     std::size_t end_;
     Launch& out_;
+    std::string group_{};  // of Slurm's nodes, as the end of an option's name
 };
 
 Setting setting_of(const Script& script, std::string name, const Argument* value, std::string_view text,
@@ -284,7 +286,7 @@ bool is_unset(const Script& script, std::string_view word) {
 
 // Returns true for Hydra's "~model.peft", which takes a setting away.
 bool is_taken_away(std::string_view word) {
-    return word.size() > 1 && word[0] == '~' && is_name_start(word[1]);
+    return word.size() > 1 && word[0] == '~' && is_name_start(word[1]) && word.find('/') == word.npos;
 }
 
 void read_arguments(const Script& script, const std::vector<Argument>& words, std::size_t from,

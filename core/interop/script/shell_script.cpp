@@ -738,24 +738,31 @@ bool begins_as_script(std::string_view text) {
     return text.starts_with("#!") && text.substr(0, text.find('\n')).find("python") == std::string_view::npos;
 }
 
+std::string group_suffix(std::int64_t group) {
+    return group > 0 ? "@" + std::to_string(group) : std::string();
+}
+
 void read_sbatch(std::string_view text, Expander& x) {
     static constexpr std::pair<std::string_view, std::string_view> kShort[] = {
         {"N", "nodes"}, {"n", "ntasks"}, {"c", "cpus-per-task"}, {"G", "gpus"}, {"w", "nodelist"}};
+    int group = 0;  // of a job of several kinds of nodes, which `#SBATCH hetjob` parts
     for (std::string_view row : split_lines(text)) {
         if (!row.starts_with("#SBATCH")) continue;
         row.remove_prefix(7);
         row = row.substr(0, row.find(" #"));
         const std::vector<std::string_view> words = split_words(row, " \t\r=");
+        const std::string of = group_suffix(group);
         for (std::size_t i = 0; i < words.size(); ++i) {
             const std::string_view w = words[i];
+            if (w == "hetjob") ++group;
             const std::string value(i + 1 < words.size() && !words[i + 1].starts_with("-") ? words[i + 1]
                                                                                            : "");
             if (w.starts_with("--")) {
-                x.script.sbatch.insert_or_assign(std::string(w.substr(2)), value);
+                x.script.sbatch.insert_or_assign(std::string(w.substr(2)) + of, value);
             } else if (w.size() >= 2 && w[0] == '-') {
                 for (const auto& [letter, name] : kShort)
                     if (w.substr(1, 1) == letter)
-                        x.script.sbatch.insert_or_assign(std::string(name),
+                        x.script.sbatch.insert_or_assign(std::string(name) + of,
                                                          w.size() > 2 ? std::string(w.substr(2)) : value);
             }
         }
@@ -771,6 +778,11 @@ void read_sbatch(std::string_view text, Expander& x) {
     set("ntasks", {"SLURM_NTASKS", "SLURM_NPROCS"});
     set("gpus-per-node", {"SLURM_GPUS_PER_NODE"});
     set("cpus-per-task", {"SLURM_CPUS_PER_TASK"});
+    for (int g = 0; group > 0 && g <= group; ++g) {
+        const std::string number = "_HET_GROUP_" + std::to_string(g);
+        set("nodes" + group_suffix(g), {("SLURM_JOB_NUM_NODES" + number).c_str()});
+        set("nodelist" + group_suffix(g), {("SLURM_JOB_NODELIST" + number).c_str()});
+    }
 }
 
 namespace {

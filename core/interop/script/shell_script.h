@@ -51,7 +51,8 @@ struct Script {
     std::vector<Invocation>
         invocations;  // in the order of the run; of a branch whose condition is unknown, both sides
     std::vector<Unknown> unknowns;
-    std::map<std::string, std::string, std::less<>> sbatch;  // "nodes" -> "256"
+    // "nodes" -> "256"; of a further group of a job of several: "nodes@1".
+    std::map<std::string, std::string, std::less<>> sbatch;
     std::vector<Source> sources;  // files that it reads in, in the order of the run
     std::string unread;           // the first such file that is not there: "source a.sh (line 3)"
     std::vector<FlagList> lists;  // variables that hold flags, as they are at the end, by name
@@ -67,6 +68,9 @@ struct Given {
 // Throws Error (invalid) with a line where the text is no shell script. It is bounded in time, depth and
 // size.
 [[nodiscard]] Script read_script(std::string_view text, const std::string& path, const Given& given = {});
+
+// Returns what stands behind an option of `sbatch` that is of this group of nodes.
+[[nodiscard]] std::string group_suffix(std::int64_t group);
 
 // Returns true for a text whose first line, #!, names a program that is not Python.
 [[nodiscard]] bool begins_as_script(std::string_view text);
