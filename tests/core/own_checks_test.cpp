@@ -1,11 +1,14 @@
 // Tests that the import says what a framework's own checks and defaults say of a text: where hybrid sharding
 // lies, types of state that an optimizer does not take, batches and backends that a tool refuses, recipes and
 // values that stand elsewhere.
+#include "core/base/files.h"
+#include "core/interop/settings_sheet.h"
 #include "tests/core/imports.h"
 
 #include <doctest/doctest.h>
 
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 using namespace pentamesh;
@@ -300,4 +303,23 @@ TEST_CASE("Automodel's interleaved schedule has the stages that its layers make"
     CHECK(usual.plan->layout.virtual_stages == 2);
     const Import odd = import_text(text("Qwen/Qwen3-235B-A22B", "    layers_per_stage: 2\n", 4), 256);
     CHECK(problem_called(odd, "virtual-stages"));
+}
+
+TEST_CASE("a preset has the name of the model whose config.json it is of") {
+    constexpr std::string_view kHub = "huggingface.co/";
+    int tried = 0;
+    for (const Presets::Entry& e : test::presets().list(PresetKind::model)) {
+        if (e.own) continue;
+        const auto file = test::presets().root() / "models" / (e.id + ".json");
+        const std::string source = nlohmann::json::parse(read_file(file)).value("source", std::string());
+        const std::size_t at = source.find(kHub);
+        if (at == std::string::npos) continue;
+        const std::size_t begin = at + kHub.size();
+        std::string name = source.substr(begin, source.find_first_of(" ;,", begin) - begin);
+        while (name.ends_with('.')) name.pop_back();
+        CAPTURE(name);
+        CHECK(preset_for(test::presets(), name) == e.id);
+        ++tried;
+    }
+    CHECK(tried > 60);
 }
