@@ -237,13 +237,14 @@ TEST_CASE("a decision keeps to its rule and does not take back what it proposed:
 #else
     constexpr int kPlans = 500;
 #endif
+    constexpr int kDoors = 3;  // each third plan is searched whole, twice: that takes most of the time
     for (int i = 0; i < kPlans; ++i) {
         CAPTURE(i);
         const Plan plan = plans.next();
         const Evaluation e = evaluate(plan);
         const PlanDecision near_by = check_decision(plan, e);
         check_search(plan, e, near_by);
-        check_doors(plan, e, near_by);
+        if (i % kDoors == 0) check_doors(plan, e, near_by);
     }
 }
 

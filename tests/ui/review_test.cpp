@@ -476,7 +476,7 @@ TEST_CASE("the first page, the search and the comparison of a plan do not contra
 #ifdef PENTAMESH_SANITIZED
     constexpr int kPlans = 10;
 #else
-    constexpr int kPlans = 150;  // tests/core/decision_test.cpp has more, without the words
+    constexpr int kPlans = 100;  // tests/core/decision_test.cpp has more, without the words
 #endif
     test::RandomPlans plans(62, shipped().plan("mesh-8"));
     for (int i = 0; i < kPlans; ++i) {

@@ -298,8 +298,8 @@ class UnturnedTable {
         sheet_.head("What does not turn it", high_of(0, rows));
         draw_rows(0, rows);
         if (rows < all)
-            sheet_.words("… and " + plural(static_cast<std::int64_t>(rest_.size() - 2 * rows), "more", "more")
-                             + ", in the whole page.",
+            sheet_.words(plural(static_cast<std::int64_t>(rest_.size() - 2 * rows), "more turns", "more turn")
+                             + " nothing either: the whole page has them.",
                          sheet_.faint());
         sheet_.gap();
         return true;

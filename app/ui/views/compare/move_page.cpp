@@ -171,8 +171,9 @@ Rect draw_rank_pieces(Ui& ui, Rect sheet, const MoveShown& shown, const MoveShee
 void draw_optimizer_sheet(Ui& ui, Rect room, const ComparedPair& pair, const MoveShown& shown,
                           const std::vector<Tier>& tiers) {
     Canvas& c = ui.canvas();
+    constexpr float kBeyond = 12;  // dashes of B go over the edge
     const MoveSheet& cut = *shown.optimizer;
-    const Rect words = room.cut_bottom(2 * kMoveRow);
+    const Rect words = room.cut_bottom(2 * kMoveRow + kBeyond);
     const Rect sheet = room.inset(12, 0);
     c.rect(sheet, ui.theme().raised);
     const Rect hull = draw_rank_pieces(ui, sheet, shown, cut, pair, tiers);
@@ -184,8 +185,9 @@ void draw_optimizer_sheet(Ui& ui, Rect room, const ComparedPair& pair, const Mov
         own.needed += p.bytes;
         if (p.tier < 0) own.stays += p.bytes;
     }
-    c.text_in({words.x, words.y + 4, words.w, kMoveRow}, "its optimizer states", ui.small(), Align::center);
-    c.text_in({words.x, words.y + 4 + kMoveRow * 0.8f, words.w, kMoveRow},
+    c.text_in({words.x, words.y + kBeyond, words.w, kMoveRow}, "its optimizer states", ui.small(),
+              Align::center);
+    c.text_in({words.x, words.y + kBeyond + kMoveRow * 0.8f, words.w, kMoveRow},
               memory_text(own.needed) + ", " + memory_text(own.stays) + " stay", ui.small(), Align::center);
 }
 

@@ -543,8 +543,10 @@ void draw_still_mesh(Ui& ui, Rect room, const Scene& scene) {
     // The words have room below the cells, where they leave most of it to them.
     const float pixel = 1 / c.scale();
     MeshLayout layout = lay_out_mesh(scene, {room.w, room.h}, pixel);
+    // Between pods and their words a line joins the pods of one group.
+    const float above = in_boxes(scene).pod > 0 ? 10 : 2;
     const auto words_height = [&] {
-        return layout.words.empty() ? 0 : c.paragraph_height(room.w, layout.words, ui.small(), kLine) + 2;
+        return layout.words.empty() ? 0 : c.paragraph_height(room.w, layout.words, ui.small(), kLine) + above;
     };
     const float words = words_height() * 3 < room.h ? words_height() : 0;
     if (words > 0) layout = lay_out_mesh(scene, {room.w, room.h - words}, pixel);
@@ -579,7 +581,7 @@ void draw_still_mesh(Ui& ui, Rect room, const Scene& scene) {
         draw_cards(ui, m, scene, colored, Cards::ranks);
     }
     name_boxes(ui, m, scene);
-    room.cut_top(layout.extent.y + 2);
+    room.cut_top(layout.extent.y + above);
     if (words > 0) c.paragraph(room, layout.words, ui.small(), kLine);
 }
 
