@@ -206,7 +206,7 @@ TEST_CASE("an answer that changes the plan has the picture before beside the one
     struct Case {
         std::string title, label;  // that both have: of the GPU's memory, of a time on the axis
     };
-    for (const Case& c : std::vector<Case>{{"A long sample", "79.6 GiB"}, {"The gap has a name", "1.00 s"}}) {
+    for (const Case& c : std::vector<Case>{{"A wall", "79.6 GiB"}, {"The gap has a name", "1.00 s"}}) {
         CAPTURE(c.title);
         const auto at = std::find_if(lesson.steps.begin(), lesson.steps.end(),
                                      [&](const LessonStep& s) { return s.title == c.title; });

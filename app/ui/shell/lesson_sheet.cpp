@@ -244,8 +244,10 @@ StepPictures pictures_of(const StepSheet& s, const Presets& presets) {
     after.request.rank = -1;  // the step's own plan has it
     after.request.compared = {s.plan};
     after.both = shows_both(scene);
-    if (!after.both) {
-        StepPicture before{"As it was", s.plan, answer_request_of(s)};
+    // A page that the answer has of its own explains it; nothing was asked on it.
+    const bool own_page = s.step.question && !s.step.question->view.empty();
+    if (!after.both && !own_page) {
+        StepPicture before{"As it was", s.plan, picture_request_of(s, false)};
         before.request.reaches = after.plan;
         after.request.reaches = s.plan;
         after.request.outlined = true;
