@@ -127,7 +127,16 @@ TEST_CASE("the switch of loads changes the plan, and the step with it") {
     CHECK(d.plan().training.router_imbalance == 1);
 
     REQUIRE(d.click("mesh.load", 2));
+    REQUIRE(d.click("mesh.named", 0));  // 64 of 256 experts, which are 16 whole ranks, get 3.25 times the mean
+    CHECK(d.plan().training.router_imbalance == near(3.25, 1e-9));
+    CHECK(says(d, "3 of 4 tokens"));
+    REQUIRE(d.click("mesh.named", 1));
+    CHECK(d.plan().training.router_imbalance == near(2, 1e-9));
+    REQUIRE(d.click("mesh.load", 0));
+    CHECK(d.plan().training.router_imbalance == 1);
+    REQUIRE(d.click("mesh.load", 2));
     REQUIRE(d.click("mesh.loads"));
+    d.press({.key = Key::a, .ctrl = true});
     d.type("1 2 3");
     d.press({Key::enter});
     CHECK(d.plan().training.router_imbalance == 1);  // 3 loads are of nothing

@@ -11,6 +11,7 @@
 #include "core/mesh/mesh.h"
 #include "core/mesh/places.h"
 #include "core/sharding/sharding.h"
+#include "core/teach/expert_loads.h"
 
 #include <algorithm>
 #include <array>
@@ -27,7 +28,7 @@ namespace pentamesh::ui {
 namespace {
 
 constexpr double kFirstSkew = 1.25;  // where skewed is chosen and the plan is even
-constexpr float kSwitch = 170, kStepper = 96, kListField = 240;
+constexpr float kSwitch = 170, kStepper = 96, kListField = 240, kNamed = 240;
 constexpr float kLeastBar = 2;  // width of an expert in its GPU's cell
 
 std::int64_t experts_in(const Scene& scene) {
@@ -44,12 +45,16 @@ double power_sum(std::int64_t n, double a) {
     return sum;
 }
 
-std::string words_of(const ShownLoads& shown, const Scene& scene) {
+// `list`: as it is typed, which may be a published name.
+std::string words_of(const ShownLoads& shown, const Scene& scene, std::string_view list) {
     const double busiest = scene.plan.training.router_imbalance;
     const std::string times = trimmed(busiest) + " × the mean";
     switch (shown.form) {
     case LoadForm::even: return "every expert gets as many tokens";
-    case LoadForm::list: return "a full bar has the most tokens; the busiest ep rank gets " + times;
+    case LoadForm::list:
+        if (const NamedLoad* named = named_load(list))
+            return std::string(named->words) + "; the busiest ep rank gets " + times;
+        return "a full bar has the most tokens; the busiest ep rank gets " + times;
     case LoadForm::skewed:
         if (shown.load.empty())
             return "no ep rank can get " + times + ": there are " + thousands(ep_ranks(scene)) + " of them";
@@ -64,7 +69,10 @@ std::string words_of(const ShownLoads& shown, const Scene& scene) {
 std::optional<PlanEdit> take_list(Scene const& scene, MeshViewState& state, ExpertLoads& drawn) {
     std::vector<double> loads;
     const std::int64_t ranks = ep_ranks(scene);
-    if (std::string wrong = read_loads(state.load_list, experts_in(scene), ranks, loads); !wrong.empty()) {
+    if (const NamedLoad* named = named_load(state.load_list)) {
+        loads = expert_loads_of(*named, experts_in(scene), scene.plan.model.moe->top_k);
+    } else if (std::string wrong = read_loads(state.load_list, experts_in(scene), ranks, loads);
+               !wrong.empty()) {
         scene.next_hover.message = std::move(wrong);
         return std::nullopt;
     }
@@ -161,7 +169,9 @@ std::optional<PlanEdit> draw_load_row(Ui& ui, Rect row, const Scene& scene, Mesh
     std::optional<PlanEdit> edit;
     row = row.inset(0, 3);
     if (ui.state().for_picture) {
-        ui.label(row, "Tokens of the experts, in the cells above: " + words_of(shown, scene) + ".",
+        ui.label(row,
+                 "Tokens of the experts, in the cells above: " + words_of(shown, scene, state.load_list)
+                     + ".",
                  ui.small());
         return edit;
     }
@@ -183,11 +193,26 @@ std::optional<PlanEdit> draw_load_row(Ui& ui, Rect row, const Scene& scene, Mesh
     }
     if (lists && row.w > kListField) {
         if (ui.text_field("mesh.loads", row.cut_left(kListField), state.load_list,
-                          "tokens of each expert: 3, 1, 2 ..."))
+                          "tokens of each: 3, 1, 2 ..., or W1"))
             if (std::optional<PlanEdit> typed = take_list(scene, state, drawn)) edit = std::move(typed);
         row.cut_left(8);
+        if (row.w > kNamed) {
+            std::vector<std::string_view> names;
+            for (const NamedLoad& n : kNamedLoads)
+                if (n.offered) names.push_back(n.name);
+            const auto at_name = std::find(names.begin(), names.end(), state.load_list);
+            const int now_named = at_name == names.end() ? -1 : static_cast<int>(at_name - names.begin());
+            const Rect cell = row.cut_left(kNamed - 60);
+            const int named = ui.segments("mesh.named", cell, names, now_named);
+            if (ui.hovers(cell)) ui.tooltip("Loads that Megatron-LM's benchmark of token imbalance names");
+            if (named != now_named) {
+                state.load_list = names[static_cast<std::size_t>(named)];
+                if (std::optional<PlanEdit> taken = take_list(scene, state, drawn)) edit = std::move(taken);
+            }
+            row.cut_left(8);
+        }
     }
-    if (row.w > 60) ui.label(row, words_of(shown, scene), ui.small());
+    if (row.w > 60) ui.label(row, words_of(shown, scene, state.load_list), ui.small());
     return edit;
 }
 
