@@ -28,6 +28,7 @@ inline constexpr std::array<NamedLoad, 7> kNamedLoads{{
 [[nodiscard]] const NamedLoad* named_load(std::string_view name);
 // Returns the expected load of each expert, of the mean expert's. The hot experts are a quarter of them, at
 // least `top_k`; `experts` >= 1.
-[[nodiscard]] std::vector<double> expert_loads_of(const NamedLoad& named, std::int64_t experts, std::int64_t top_k);
+[[nodiscard]] std::vector<double> expert_loads_of(const NamedLoad& named, std::int64_t experts,
+                                                  std::int64_t top_k);
 
 }  // namespace pentamesh

@@ -127,7 +127,8 @@ TEST_CASE("the switch of loads changes the plan, and the step with it") {
     CHECK(d.plan().training.router_imbalance == 1);
 
     REQUIRE(d.click("mesh.load", 2));
-    REQUIRE(d.click("mesh.named", 0));  // 64 of 256 experts, which are 16 whole ranks, get 3.25 times the mean
+    // 64 of 256 experts, which are those of 16 ranks, get 3.25 times the mean.
+    REQUIRE(d.click("mesh.named", 0));
     CHECK(d.plan().training.router_imbalance == near(3.25, 1e-9));
     CHECK(says(d, "3 of 4 tokens"));
     REQUIRE(d.click("mesh.named", 1));
