@@ -531,6 +531,17 @@ std::vector<Listed> files_of_defaults(const Dialect* dialect, SettingsText& text
     return out;
 }
 
+// Reads the launcher's words and the files that are named, without those of defaults and what is taken away.
+Beside read_around(const ImportRequest& r, const Presets& presets, const Dialect* dialect,
+                   SettingsText& text) {
+    std::vector<Listed> usual = files_of_defaults(dialect, text), away;
+    take_away(text, away);
+    Beside out = read_beside(r, presets, text);
+    for (Listed& l : away) out.lists.unmapped.push_back(std::move(l));
+    for (Listed& l : usual) out.lists.ignored.push_back(std::move(l));
+    return out;
+}
+
 // Returns the 256 of "mixtral-256gpus.yaml"; 0: the name says none.
 std::int64_t gpus_in_name(std::string_view path) {
     std::string name(path.substr(path.rfind('/') + 1));
@@ -632,11 +643,7 @@ Import import_settings(const ImportRequest& request, const Presets& presets) {
     // The launcher's words and files that are named say more.
     Beside beside;
     if (tool.reader != Reader::model) {
-        std::vector<Listed> usual = files_of_defaults(named, text), away;
-        take_away(text, away);
-        beside = read_beside(reading, presets, text);
-        for (Listed& l : away) beside.lists.unmapped.push_back(std::move(l));
-        for (Listed& l : usual) beside.lists.ignored.push_back(std::move(l));
+        beside = read_around(reading, presets, named, text);
         hand_on(beside, tool, named, text);
     }
 

@@ -440,22 +440,26 @@ std::int64_t next_place(const Variable& v) {
     return parse_whole(v.keys.back()).value_or(std::ssize(v.elements)) + 1;
 }
 
+constexpr std::size_t kMostKeys = 2'000;  // of an array with holes
+
 // Sets an element, or adds to it. Those of numbers stand in their order.
 void put_element(Variable& v, const std::string& key, const std::string& value, bool append) {
-    const std::size_t at = place_of_key(v, key);
+    const std::int64_t number = v.map ? 0 : parse_whole(key).value_or(0);
+    const bool behind = !v.map && number >= next_place(v);
+    const std::size_t at = behind ? v.elements.size() : place_of_key(v, key);
     if (at < v.elements.size()) {
         v.elements[at] = append ? v.elements[at] + value : value;
         return;
     }
     if (v.elements.size() >= kMostElements) return;
-    if (!v.map && v.keys.empty() && key == std::to_string(v.elements.size())) {
+    if (behind && v.keys.empty() && number == next_place(v)) {
         v.elements.push_back(value);
         return;
     }
+    if (std::max(v.keys.size(), v.elements.size()) >= kMostKeys) return;
     if (v.keys.empty())
         for (std::size_t i = 0; i < v.elements.size(); ++i) v.keys.push_back(std::to_string(i));
     std::size_t place = v.keys.size();
-    const std::int64_t number = v.map ? 0 : parse_whole(key).value_or(0);
     while (!v.map && place > 0 && parse_whole(v.keys[place - 1]).value_or(0) > number) --place;
     v.keys.insert(v.keys.begin() + static_cast<std::ptrdiff_t>(place), key);
     v.elements.insert(v.elements.begin() + static_cast<std::ptrdiff_t>(place), value);
@@ -887,6 +891,9 @@ void Expander::assign_element(const Assignment& a) {
         for (std::string& e : to.elements) e = unknown(a.name, a.line, false);
     } else if (to.map || !key->empty()) {
         put_element(to, *key, value, a.append);
+        const std::size_t at = place_of_key(to, *key);
+        if (at == to.elements.size() || to.elements[at].size() >= kMostValueBytes)
+            to.elements.front() = unknown(a.name + ", too large", a.line, false);
     }
 }
 
