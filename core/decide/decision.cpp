@@ -151,9 +151,10 @@ std::string worth_words(const PlanDecision& d) {
 
 // Says what the fastest layout of the search gains over the proposal, or over a plan that is kept.
 std::string fastest_words(const PlanDecision& d) {
-    if (!d.has_other_fastest() || d.fastest_gain < kWorthIt || (d.proposal && d.fastest_gain <= d.gain))
-        return {};
-    const bool sure = d.fastest_gain >= std::max(d.range, d.fastest->step.error);
+    if (!d.has_other_fastest()) return {};
+    const double over = d.fastest_gain - (d.proposal ? d.gain : 0);
+    if (over < kWorthIt && (over <= 0 || d.fastest_gain < kWorthIt)) return {};
+    const bool sure = std::abs(d.fastest_gain) >= std::max(d.range, d.fastest->step.error);
     return " The fastest of them is " + speed_words(d.fastest_gain) + (sure ? "" : " by the estimate")
            + (d.fastest->changes > 0 ? ", and changes " + count_text(d.fastest->changes, "field") : "") + ".";
 }

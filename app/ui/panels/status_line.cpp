@@ -277,6 +277,8 @@ std::string nearest_run_words(const Plan& plan, const Step& s) {
         if (const double d = distance(run.run, own); nearest == nullptr || d < least)
             nearest = &run, least = d;
     if (nearest == nullptr) return {};
+    constexpr double kSame = 0.01;
+    if (least < kSame) return nearest->id + ", which is like this plan";
     return nearest->id + ", at a distance of " + three_digits(least)
            + (least < kFarRun ? "" : ", which is far");
 }

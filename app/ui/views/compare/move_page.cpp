@@ -411,6 +411,8 @@ std::int64_t draw_move_page(Ui& ui, Rect room, const ComparedPair& pair, const M
     room.cut_top(
         c.paragraph(room, move_sentence(shown.move, tiers), {Face::semibold, 16, ui.theme().text, 0}, 22)
         + 2);
+    if (ui.state().for_picture)  // whose title is B's
+        ui.label(room.cut_top(18), "A: " + title_of(pair.a) + ". B: " + title_of(pair.b) + ".", ui.small());
     if (pair.eb.memory.fit() == MemoryFit::no)
         ui.label(room.cut_top(18),
                  "B does not fit as it stands: " + memory_text(pair.eb.memory.peak()) + " of "

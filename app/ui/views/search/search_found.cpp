@@ -25,8 +25,7 @@ bool contains(const SearchSpace& s, const LayoutChoice& c, bool experts) {
            && has(s.micro_batch, c.micro_batch) && has(s.recompute, c.recompute) && has(s.order, c.order)
            && has(s.gradients, c.settings.gradients) && has(s.optimizer_state, c.settings.optimizer_state)
            && has(s.reshard, c.settings.reshard) && has(s.overlap_tp, c.settings.overlap_tp)
-           && has(s.overlap_pp, c.settings.overlap_pp)
-           && has(s.offload_layers, c.settings.offload_layers)
+           && has(s.overlap_pp, c.settings.overlap_pp) && has(s.offload_layers, c.settings.offload_layers)
            && has(s.offload_optimizer, c.settings.offload_optimizer);
 }
 
