@@ -13,13 +13,19 @@
 namespace pentamesh::test {
 
 inline interop::Import import_text(const std::string& text, std::int64_t gpus = 0,
-                                   const std::string& arguments = "") {
+                                   const std::string& arguments = "", const std::string& recipe = "") {
     interop::ImportRequest r;
     r.text = text;
     r.path = "test";
     r.gpus = gpus;
     r.arguments = arguments;
+    r.recipe = recipe;
     return interop::import_settings(r, presets());
+}
+
+inline interop::Import import_recipe(const std::string& text, const std::string& recipe,
+                                     std::int64_t gpus = 0) {
+    return import_text(text, gpus, "", recipe);
 }
 
 // Returns the problem of that code, or null.
@@ -29,9 +35,15 @@ inline const interop::ImportProblem* problem_called(const interop::Import& made,
     return it == made.problems.end() ? nullptr : &*it;
 }
 
+// Returns the row of that setting, or null.
+inline const interop::Listed* listed(const std::vector<interop::Listed>& rows, std::string_view setting) {
+    const auto it = std::find_if(rows.begin(), rows.end(),
+                                 [&](const interop::Listed& l) { return l.setting == setting; });
+    return it == rows.end() ? nullptr : &*it;
+}
+
 inline bool stands_in(const std::vector<interop::Listed>& rows, std::string_view setting) {
-    return std::any_of(rows.begin(), rows.end(),
-                       [&](const interop::Listed& l) { return l.setting == setting; });
+    return listed(rows, setting) != nullptr;
 }
 
 }  // namespace pentamesh::test

@@ -10,18 +10,9 @@
 using namespace pentamesh;
 using namespace pentamesh::interop;
 using test::import_text;
+using test::listed;
 using test::problem_called;
 using test::stands_in;
-
-namespace {
-
-std::string path_of(const std::vector<Listed>& rows, std::string_view setting) {
-    for (const Listed& row : rows)
-        if (row.setting == setting) return row.path;
-    return "it is not there";
-}
-
-}  // namespace
 
 // huggingface/smollm text/pretraining/smollm3: training on dp 12, tp 2 and cp 4, evaluation on dp 4. Its
 // global batch is published as 2.36 M tokens: 12 x 6 sequences of 32,768.
@@ -149,7 +140,8 @@ TEST_CASE("axolotl's experts take ranks of their own, and each of them a batch")
     CHECK(p.layout.dp_shard == 4);
     CHECK(p.layout.dp_replicate == 1);
     CHECK(p.training.global_batch == 4);
-    CHECK(path_of(made.settings.mapped, "dp_shard_size") == "/layout/dp_shard");
+    REQUIRE(listed(made.settings.mapped, "dp_shard_size"));
+    CHECK(listed(made.settings.mapped, "dp_shard_size")->path == "/layout/dp_shard");
     CHECK_FALSE(problem_called(made, "gpus-missing"));  // the product is the whole world
     CHECK_FALSE(made.failed());
 
@@ -221,7 +213,8 @@ TEST_CASE("Automodel's benchmarks say their nodes") {
     CHECK(made.kind == "automodel");
     REQUIRE(made.plan);
     CHECK(made.plan->cluster.gpus == 1024);
-    CHECK(path_of(made.settings.mapped, "benchmark.num_nodes") == "/cluster/gpus");
+    REQUIRE(listed(made.settings.mapped, "benchmark.num_nodes"));
+    CHECK(listed(made.settings.mapped, "benchmark.num_nodes")->path == "/cluster/gpus");
     CHECK(problem_called(made, "gpus-of-nodes"));
     CHECK_FALSE(problem_called(made, "gpus-missing"));
     const Import given = import_text(text, 512);

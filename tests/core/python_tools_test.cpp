@@ -10,20 +10,12 @@
 
 using namespace pentamesh;
 using namespace pentamesh::interop;
-using test::presets;
+using test::import_recipe;
+using test::import_text;
 using test::problem_called;
 using test::stands_in;
 
 namespace {
-
-Import read(const std::string& text, std::int64_t gpus, const std::string& recipe = "") {
-    ImportRequest r;
-    r.text = text;
-    r.path = "test";
-    r.gpus = gpus;
-    r.recipe = recipe;
-    return import_settings(r, presets());
-}
 
 // Returns a script of OLMo-core's internal kind: `dp`, `more` are arguments of the train module.
 std::string olmo(const std::string& model, const std::string& dp, const std::string& more) {
@@ -57,7 +49,7 @@ constexpr const char* kHsdp =
 // allenai/OLMo-core fa6c5014: src/scripts/train/OLMo2/OLMo2-7B.py. The parameters are those of num_params in
 // nn/transformer/config.py, with dolma2's 100,278 tokens padded to a multiple of 128.
 TEST_CASE("OLMo-core: batches in tokens, HSDP with a replica a node, the model by its function") {
-    const Import made = read(olmo(k7B, kHsdp, ""), 64);
+    const Import made = import_text(olmo(k7B, kHsdp, ""), 64);
     CHECK(made.kind == "olmo-core");
     REQUIRE(made.plan);
     const Plan& p = *made.plan;
@@ -80,7 +72,7 @@ TEST_CASE("OLMo-core: the optimizer's states in bf16, tokens of a micro-batch th
     std::string text = olmo(k7B, kHsdp, "");
     text.replace(text.find("(0.9, 0.95)"), 11, "(0.9, 0.95), dtype=DType.bfloat16");
     text.replace(text.find("2 * common.max_sequence_length"), 30, "3000");
-    const Import made = read(text, 64);
+    const Import made = import_text(text, 64);
     REQUIRE(made.plan);
     CHECK(made.plan->training.optimizer_state == Dtype::bf16);
     CHECK(made.plan->training.micro_batch == 1);
@@ -90,7 +82,7 @@ TEST_CASE("OLMo-core: the optimizer's states in bf16, tokens of a micro-batch th
 
 // The same with OLMo2-13B.py's model, and OLMo2-32B.py's replicas, recomputation and model.
 TEST_CASE("OLMo-core: the sizes of its functions, replicas, a selective recomputation") {
-    const Import small = read(
+    const Import small = import_text(
         olmo("TransformerConfig.olmo2_13B(vocab_size=common.tokenizer.padded_vocab_size())", kHsdp, ""), 64);
     REQUIRE(small.plan);
     CHECK(count_parameters(small.plan->model).total == 13'716'198'400);
@@ -100,9 +92,9 @@ TEST_CASE("OLMo-core: the sizes of its functions, replicas, a selective recomput
         "            mode=TransformerActivationCheckpointingMode.selected_modules,\n"
         "            modules=[f\"blocks.{i}.feed_forward\" for i in range(64)],\n        ),\n";
     const Import made =
-        read(olmo("TransformerConfig.olmo2_32B(vocab_size=common.tokenizer.padded_vocab_size())",
-                  std::string(kHsdp) + ", num_replicas=128 // 32", ac),
-             1024);
+        import_text(olmo("TransformerConfig.olmo2_32B(vocab_size=common.tokenizer.padded_vocab_size())",
+                         std::string(kHsdp) + ", num_replicas=128 // 32", ac),
+                    1024);
     REQUIRE(made.plan);
     const Plan& p = *made.plan;
     CHECK(count_parameters(p.model).total == 32'234'279'936);
@@ -129,7 +121,7 @@ TEST_CASE("OLMo-core: context parallelism by gathers and by Ulysses, float8, an 
         "        cp_config=TransformerContextParallelConfig.llama3(degree=8, head_stride=4),\n"
         "        float8_config=Float8Config(enabled=True, ao=AOFloat8LinearConfig.recommended()),\n    )\n"
         "    return ExperimentConfig(model=model_config, train_module=train_module_config)\n";
-    const Import made = read(text, 512);
+    const Import made = import_text(text, 512);
     REQUIRE(made.plan);
     const Plan& p = *made.plan;
     CHECK(p.layout.cp == 8);
@@ -146,7 +138,7 @@ TEST_CASE("OLMo-core: context parallelism by gathers and by Ulysses, float8, an 
 
     std::string other = text;
     other.replace(other.find(".llama3(degree=8, head_stride=4)"), 32, ".ulysses(degree=2)");
-    const Import uly = read(other, 512);
+    const Import uly = import_text(other, 512);
     REQUIRE(uly.plan);
     CHECK(uly.plan->layout.cp == 2);
     CHECK(uly.plan->layout.cp_comm == CpComm::ulysses);
@@ -156,20 +148,20 @@ TEST_CASE("OLMo-core: context parallelism by gathers and by Ulysses, float8, an 
 TEST_CASE("OLMo-core: experts take the shards of HSDP, and exclude tensor parallelism") {
     const std::string moe = "TransformerConfig.olmoe_1B_7B(vocab_size=common.tokenizer.padded_vocab_size())",
                       ep = "        ep_config=TransformerExpertParallelConfig(degree=-1),\n";
-    const Import made = read(olmo(moe, kHsdp, ep), 32);
+    const Import made = import_text(olmo(moe, kHsdp, ep), 32);
     REQUIRE(made.plan);
     CHECK(made.plan->layout.ep == 8);
     CHECK(made.plan->layout.dp_shard == 8);
     CHECK(made.plan->model.moe->experts == 64);
     CHECK(made.plan->model.moe->expert_ffn == 1024);
     CHECK_FALSE(made.failed());
-    const Import both =
-        read(olmo(moe, kHsdp, ep + "        tp_config=TransformerTensorParallelConfig(degree=2),\n"), 32);
+    const Import both = import_text(
+        olmo(moe, kHsdp, ep + "        tp_config=TransformerTensorParallelConfig(degree=2),\n"), 32);
     CHECK(problem_called(both, "ep-and-tp"));
-    const Import plain = read(olmo(moe, "name=DataParallelType.fsdp", ep), 32);
+    const Import plain = import_text(olmo(moe, "name=DataParallelType.fsdp", ep), 32);
     CHECK(problem_called(plain, "ep-needs-hsdp"));
     const Import tensor =
-        read(olmo(k7B, kHsdp, "        tp_config=TransformerTensorParallelConfig(degree=2),\n"), 32);
+        import_text(olmo(k7B, kHsdp, "        tp_config=TransformerTensorParallelConfig(degree=2),\n"), 32);
     REQUIRE(tensor.plan);
     CHECK(tensor.plan->layout.tp == 2);
     CHECK(tensor.plan->layout.sequence_parallel);
@@ -196,14 +188,14 @@ TEST_CASE("MaxText's lists of benchmarks: each variable is a recipe") {
         "            \"out_proj\": \"offload\",\n            \"some_new_thing\": 3,\n"
         "            \"tokenizer_path\": os.path.join(ROOT, \"tokenizers\"),\n        },\n"
         "        xla_flags=(flags.A + flags.B),\n    ),\n)\n";
-    const Import none = read(text, 128);
+    const Import none = import_text(text, 128);
     CHECK(none.kind == "maxtext");
     CHECK_FALSE(none.plan);
     CHECK(none.recipes
           == std::vector<std::string>{"deepseek_v3_ep_256_v5p_512", "llama4_maverick_dropless_v5p_256"});
     CHECK(problem_called(none, "recipe-missing"));
 
-    const Import made = read(text, 128, "llama4_maverick_dropless_v5p_256");
+    const Import made = import_recipe(text, "llama4_maverick_dropless_v5p_256", 128);
     REQUIRE(made.plan);
     const Plan& p = *made.plan;
     CHECK(p.layout.tp == 4);
@@ -217,9 +209,9 @@ TEST_CASE("MaxText's lists of benchmarks: each variable is a recipe") {
     CHECK(made.settings.not_known.front().setting == "MaxTextModel.tuning_params.some_new_thing");
     CHECK(made.settings.not_known.front().line == 32);
 
-    const Import experts = read(text, 256, "deepseek_v3_ep_256_v5p_512");
+    const Import experts = import_recipe(text, "deepseek_v3_ep_256_v5p_512", 256);
     REQUIRE(experts.plan);
     CHECK(experts.plan->layout.ep == 256);
     CHECK(experts.plan->training.global_batch == 1024);
-    CHECK_THROWS(read(text, 256, "no_such_recipe"));
+    CHECK_THROWS(import_recipe(text, "no_such_recipe", 256));
 }

@@ -2,7 +2,7 @@
 // the settings of a public file, which is named above it with its commit.
 #include "core/base/files.h"
 #include "core/interop/dialect.h"
-#include "tests/core/shipped.h"
+#include "tests/core/imports.h"
 
 #include <doctest/doctest.h>
 
@@ -12,29 +12,13 @@
 
 using namespace pentamesh;
 using namespace pentamesh::interop;
+using test::import_recipe;
+using test::import_text;
+using test::listed;
 using test::presets;
+using test::problem_called;
 
 namespace {
-
-Import read(const std::string& text, std::int64_t gpus = 0, const std::string& recipe = "") {
-    ImportRequest r;
-    r.text = text;
-    r.path = "test";
-    r.gpus = gpus;
-    r.recipe = recipe;
-    return import_settings(r, presets());
-}
-
-const Listed* listed(const std::vector<Listed>& rows, std::string_view name) {
-    const auto it =
-        std::find_if(rows.begin(), rows.end(), [&](const Listed& l) { return l.setting == name; });
-    return it == rows.end() ? nullptr : &*it;
-}
-
-bool has_problem(const Import& made, std::string_view code) {
-    return std::any_of(made.problems.begin(), made.problems.end(),
-                       [&](const ImportProblem& p) { return p.code == code; });
-}
 
 // Returns the names of the tools whose text it may be.
 std::string guessed(std::string_view text) {
@@ -67,7 +51,7 @@ TEST_CASE("ms-swift: Megatron's names with underscores, processes of its launche
         "NPROC_PER_NODE=8 megatron sft --model Qwen/Qwen3-30B-A3B --tensor_model_parallel_size 2 "
         "--max_length 4096\n\nswift infer --model x --stream true --max_new_tokens 512 --a 1 --b 2 --c 3 --d "
         "4\n";
-    const Import made = read(text);
+    const Import made = import_text(text);
     CHECK(made.kind == "ms-swift");
     REQUIRE(made.plan);
     const Plan& p = *made.plan;
@@ -89,18 +73,18 @@ TEST_CASE("ms-swift: Megatron's names with underscores, processes of its launche
     // The other job of the script, by its place.
     REQUIRE(made.recipes.size() == 2);
     CHECK(made.recipe == made.recipes[0]);
-    CHECK(has_problem(made, "several-jobs"));
-    const Import second = read(text, 0, made.recipes[1]);
+    CHECK(problem_called(made, "several-jobs"));
+    const Import second = import_recipe(text, made.recipes[1]);
     REQUIRE(second.plan);
     CHECK(second.plan->layout.tp == 2);
     CHECK(second.plan->cluster.gpus == 8);
     CHECK(second.plan->training.global_batch == 16);  // the default
-    CHECK_THROWS(read(text, 0, "line-99"));
+    CHECK_THROWS(import_recipe(text, "line-99"));
 }
 
 // modelscope/ms-swift 3602360a, examples/train/sequence_parallel/sequence_parallel_grpo.sh and swift/config.
 TEST_CASE("swift sft and rlhf: DeepSpeed's stage by the name of its file, Ulysses, LoRA by default") {
-    const Import made = read(
+    const Import made = import_text(
         "NPROC_PER_NODE=8 \\\nswift rlhf \\\n    --rlhf_type grpo \\\n    --model Qwen/Qwen2.5-7B \\\n"
         "    --tuner_type full \\\n    --vllm_tensor_parallel_size 4 \\\n    --torch_dtype bfloat16 \\\n"
         "    --max_length 2048 \\\n    --per_device_train_batch_size 4 \\\n"
@@ -120,7 +104,7 @@ TEST_CASE("swift sft and rlhf: DeepSpeed's stage by the name of its file, Ulysse
     CHECK(listed(made.settings.mapped, "--deepspeed"));
 
     const Import lora =
-        read("NPROC_PER_NODE=2 swift sft --model Qwen/Qwen2.5-7B --max_length 1024 --a 1 --b 2");
+        import_text("NPROC_PER_NODE=2 swift sft --model Qwen/Qwen2.5-7B --max_length 1024 --a 1 --b 2");
     REQUIRE(lora.plan);
     CHECK(lora.plan->layout.zero == 0);
     CHECK(lora.plan->training.software == Software::fsdp);
@@ -136,12 +120,12 @@ TEST_CASE("axolotl: HSDP with tensor parallelism") {
         "  transformer_layer_cls_to_wrap: LlamaDecoderLayer\n  reshard_after_forward: true\n\n"
         "sequence_len: 2048\nsample_packing: true\ngradient_accumulation_steps: 1\nmicro_batch_size: 1\n"
         "optimizer: adamw_torch_fused\nbf16: true\n";
-    const Import made = read(text);
+    const Import made = import_text(text);
     CHECK(made.kind == "axolotl");
     REQUIRE(made.plan);
     const Plan& p = *made.plan;
     CHECK(p.cluster.gpus == 16);  // not said: the fewest that the degrees fill
-    CHECK(has_problem(made, "gpus-missing"));
+    CHECK(problem_called(made, "gpus-missing"));
     CHECK(p.layout.tp == 2);
     CHECK(p.layout.dp_shard == 4);
     CHECK(p.layout.dp_replicate == 2);
@@ -151,15 +135,15 @@ TEST_CASE("axolotl: HSDP with tensor parallelism") {
     CHECK(p.model.name == "Llama 3.1 8B");
     CHECK(made.settings.not_known.empty());
 
-    const Import twice = read(text, 24);
-    CHECK(has_problem(twice, "world-not-divisible"));
+    const Import twice = import_text(text, 24);
+    CHECK(problem_called(twice, "world-not-divisible"));
     CHECK(twice.failed());
 }
 
 // NVIDIA-NeMo/Automodel 36044ad3, examples/llm_finetune/mimo_v2_flash/mimo_v2_flash_hellaswag.yaml with
 // another model. Its comment: 16 nodes of 8, 128 GPUs.
 TEST_CASE("Automodel: pp x ep says how many GPUs there are at least") {
-    const Import made = read(
+    const Import made = import_text(
         "recipe: TrainFinetuneRecipeForNextTokenPrediction\n\nstep_scheduler:\n  global_batch_size: 256\n"
         "  local_batch_size: 8\n  max_steps: 100\n\ndistributed:\n  strategy: fsdp2\n  tp_size: 1\n"
         "  cp_size: 1\n  pp_size: 4\n  ep_size: 32\n  activation_checkpointing: true\n\nmodel:\n"
@@ -185,16 +169,16 @@ TEST_CASE("Automodel: pp x ep says how many GPUs there are at least") {
 // EleutherAI/gpt-neox ea7aefd8, configs/llama2/13B.yml: intermediate_size 41472 is three times Llama 2's
 // 13824.
 TEST_CASE("GPT-NeoX: a gated MLP has a third of intermediate_size") {
-    const Import made =
-        read("{\n  \"pipe_parallel_size\": 1,\n  \"model_parallel_size\": 2,\n"
-             "  \"make_vocab_size_divisible_by\": 1,\n\n  # model settings\n  \"num_layers\": 40,\n"
-             "  \"hidden_size\": 5120,\n  \"intermediate_size\": 41472,\n  \"num_attention_heads\": 40,\n"
-             "  \"seq_length\": 4096,\n  \"max_position_embeddings\": 4096,\n  \"pos_emb\": \"rotary\",\n"
-             "  \"no_weight_tying\": true,\n  \"norm\": \"rmsnorm\",\n  \"use_bias_in_attn_linear\": false,\n"
-             "  \"activation\": \"swiglu\",\n  \"zero_optimization\": {\"stage\": 1},\n"
-             "  \"fp16\": {\"enabled\": true},\n  \"train_micro_batch_size_per_gpu\": 4,\n"
-             "  \"gradient_accumulation_steps\": 2,\n}\n",
-             16);
+    const Import made = import_text(
+        "{\n  \"pipe_parallel_size\": 1,\n  \"model_parallel_size\": 2,\n"
+        "  \"make_vocab_size_divisible_by\": 1,\n\n  # model settings\n  \"num_layers\": 40,\n"
+        "  \"hidden_size\": 5120,\n  \"intermediate_size\": 41472,\n  \"num_attention_heads\": 40,\n"
+        "  \"seq_length\": 4096,\n  \"max_position_embeddings\": 4096,\n  \"pos_emb\": \"rotary\",\n"
+        "  \"no_weight_tying\": true,\n  \"norm\": \"rmsnorm\",\n  \"use_bias_in_attn_linear\": false,\n"
+        "  \"activation\": \"swiglu\",\n  \"zero_optimization\": {\"stage\": 1},\n"
+        "  \"fp16\": {\"enabled\": true},\n  \"train_micro_batch_size_per_gpu\": 4,\n"
+        "  \"gradient_accumulation_steps\": 2,\n}\n",
+        16);
     CHECK(made.kind == "gpt-neox");
     REQUIRE(made.plan);
     const Plan& p = *made.plan;
@@ -211,7 +195,7 @@ TEST_CASE("GPT-NeoX: a gated MLP has a third of intermediate_size") {
 
 // volcengine/verl b178a3cd, examples/router_replay/run_qwen30_a3b_megatron_sglang.sh with a model.
 TEST_CASE("verl: the actor is read, the other roles are named") {
-    const Import made = read(
+    const Import made = import_text(
         "set -x\nNODES=6\nPP=6\nTP=1\nEP=8\nETP=1\n\n"
         "python3 -m verl.trainer.main_ppo --config-path=config \\\n"
         "    --config-name='ppo_megatron_trainer.yaml' \\\n    data.max_prompt_length=512 \\\n"
@@ -250,10 +234,11 @@ TEST_CASE("verl: the actor is read, the other roles are named") {
 
 // AI-Hypercomputer/maxtext e591f30c, src/maxtext/configs/base.yml: names and defaults.
 TEST_CASE("MaxText: axes inside a slice and between slices multiply, the batch counts all devices") {
-    const Import made = read("python3 -m maxtext.trainers.pre_train.train src/maxtext/configs/base.yml \\\n"
-                             "  model_name=llama3.1-70b per_device_batch_size=2 max_target_length=8192 \\\n"
-                             "  ici_fsdp_parallelism=8 ici_tensor_parallelism=4 dcn_data_parallelism=4 \\\n"
-                             "  remat_policy=full quantization=fp8\n");
+    const Import made =
+        import_text("python3 -m maxtext.trainers.pre_train.train src/maxtext/configs/base.yml \\\n"
+                    "  model_name=llama3.1-70b per_device_batch_size=2 max_target_length=8192 \\\n"
+                    "  ici_fsdp_parallelism=8 ici_tensor_parallelism=4 dcn_data_parallelism=4 \\\n"
+                    "  remat_policy=full quantization=fp8\n");
     CHECK(made.kind == "maxtext");
     REQUIRE(made.plan);
     const Plan& p = *made.plan;
@@ -273,7 +258,7 @@ TEST_CASE("LLaMA-Factory: its DeepSpeed files by name") {
                              "stage: sft\ndo_train: true\nfinetuning_type: full\n"
                              "deepspeed: examples/deepspeed/ds_z3_config.json\ncutoff_len: 2048\n"
                              "per_device_train_batch_size: 1\ngradient_accumulation_steps: 2\nbf16: true\n";
-    const Import made = read(text, 8);
+    const Import made = import_text(text, 8);
     CHECK(made.kind == "llama-factory");
     REQUIRE(made.plan);
     CHECK(made.plan->layout.zero == 3);
@@ -285,15 +270,15 @@ TEST_CASE("LLaMA-Factory: its DeepSpeed files by name") {
 
 // THUDM/slime 624b824a, scripts/run-qwen3-4B.sh with models/qwen3-4B.sh.
 TEST_CASE("slime: the trainer's GPUs, bf16 with the distributed optimizer, micro-batches by tokens") {
-    const Import made =
-        read("ray job submit --address=http://127.0.0.1:8265 -- python3 train.py --actor-num-nodes 2 "
-             "--actor-num-gpus-per-node 8 --colocate --num-layers 36 --hidden-size 2560 "
-             "--ffn-hidden-size 9728 --num-attention-heads 32 --group-query-attention --num-query-groups 8 "
-             "--kv-channels 128 --qk-layernorm --normalization RMSNorm --swiglu --disable-bias-linear "
-             "--position-embedding-type rope --vocab-size 151936 --tensor-model-parallel-size 2 "
-             "--sequence-parallel --context-parallel-size 2 --rollout-batch-size 32 "
-             "--n-samples-per-prompt 8 --use-dynamic-batch-size --max-tokens-per-gpu 9216 "
-             "--rollout-num-gpus-per-engine 2 --sglang-mem-fraction-static 0.7\n");
+    const Import made = import_text(
+        "ray job submit --address=http://127.0.0.1:8265 -- python3 train.py --actor-num-nodes 2 "
+        "--actor-num-gpus-per-node 8 --colocate --num-layers 36 --hidden-size 2560 "
+        "--ffn-hidden-size 9728 --num-attention-heads 32 --group-query-attention --num-query-groups 8 "
+        "--kv-channels 128 --qk-layernorm --normalization RMSNorm --swiglu --disable-bias-linear "
+        "--position-embedding-type rope --vocab-size 151936 --tensor-model-parallel-size 2 "
+        "--sequence-parallel --context-parallel-size 2 --rollout-batch-size 32 "
+        "--n-samples-per-prompt 8 --use-dynamic-batch-size --max-tokens-per-gpu 9216 "
+        "--rollout-num-gpus-per-engine 2 --sglang-mem-fraction-static 0.7\n");
     CHECK(made.kind == "slime");
     REQUIRE(made.plan);
     const Plan& p = *made.plan;
@@ -303,7 +288,7 @@ TEST_CASE("slime: the trainer's GPUs, bf16 with the distributed optimizer, micro
     CHECK(p.training.global_batch == 256);
     CHECK(p.training.sequence_length == 18432);
     CHECK(listed(made.settings.unmapped, "--sglang-mem-fraction-static"));
-    CHECK(has_problem(made, "micro-batches-by-tokens"));
+    CHECK(problem_called(made, "micro-batches-by-tokens"));
 }
 
 // THUDM/slime 624b824a, examples/on_policy_distillation/run-qwen3-8B-opd-megatron.sh, without the file that
@@ -315,7 +300,7 @@ TEST_CASE(
                             "--hf-checkpoint /root/Qwen3-8B --tensor-model-parallel-size 2 "
                             "--global-batch-size 64 --use-dynamic-batch-size --max-tokens-per-gpu 9216 "
                             "${EVAL_ARGS[@]} --lr 1e-6\n";
-    const Import made = read(job);
+    const Import made = import_text(job);
     REQUIRE(made.plan);
     CHECK(made.plan->model.hidden == 4096);
     CHECK(made.plan->model.layers == 36);
@@ -323,17 +308,17 @@ TEST_CASE(
     REQUIRE(listed(made.settings.mapped, "--hf-checkpoint"));
     CHECK(listed(made.settings.mapped, "--hf-checkpoint")->path == "/model");
     // Sizes that the text says win over the name.
-    const Import sized = read(job + "# \n" + "MODEL_ARGS=(--num-layers 2)\n");
+    const Import sized = import_text(job + "# \n" + "MODEL_ARGS=(--num-layers 2)\n");
     CHECK(sized.plan);
     std::string own = job;
     own.replace(own.find("${MODEL_ARGS[@]}"), 16, "--num-layers 4 --hidden-size 512 --num-attention-heads 8");
-    const Import small = read(own);
+    const Import small = import_text(own);
     CHECK(listed(small.settings.mapped, "--hidden-size"));
     CHECK(listed(small.settings.ignored, "--hf-checkpoint"));
     // A field of the plan that only slime names is a row next to those of Megatron.
     std::string gathered = job;
     gathered.replace(gathered.find("--use-dynamic"), 0, "--allgather-cp --context-parallel-size 2 ");
-    const Import rows = read(gathered);
+    const Import rows = import_text(gathered);
     REQUIRE(rows.plan);
     CHECK(rows.plan->layout.cp == 2);
     CHECK(rows.plan->layout.cp_comm == CpComm::allgather);
@@ -344,14 +329,14 @@ TEST_CASE(
 // modelscope/ms-swift, examples/train/multi-gpu/deepspeed/train_zero3.sh and multimodal/video.sh.
 TEST_CASE(
     "swift: expr is worked out, a program's path and a YAML name the tool, encoders are left out aloud") {
-    const Import made =
-        read("nproc_per_node=2\nNPROC_PER_NODE=$nproc_per_node swift sft --model Qwen/Qwen2.5-VL-7B-Instruct "
-             "--tuner_type full --per_device_train_batch_size 1 --gradient_accumulation_steps $(expr 16 / "
-             "$nproc_per_node) --max_length 2048 --deepspeed zero3\n");
+    const Import made = import_text(
+        "nproc_per_node=2\nNPROC_PER_NODE=$nproc_per_node swift sft --model Qwen/Qwen2.5-VL-7B-Instruct "
+        "--tuner_type full --per_device_train_batch_size 1 --gradient_accumulation_steps $(expr 16 / "
+        "$nproc_per_node) --max_length 2048 --deepspeed zero3\n");
     REQUIRE(made.plan);
     CHECK(made.plan->model.hidden == 3584);
     CHECK(made.plan->training.global_batch == 16);
-    CHECK(has_problem(made, "language-model-only"));
+    CHECK(problem_called(made, "language-model-only"));
     CHECK(guessed("torchrun swift/cli/sft.py --model a --deepspeed zero2\n") == "swift");
     CHECK(guessed("model: a\ntuner_type: full\nmicro_batch_size: 1\n") == "ms-swift");
     CHECK(guessed("model: a\ntuner_type: full\nper_device_train_batch_size: 1\n") == "swift");
@@ -401,7 +386,7 @@ TEST_CASE("NeMo RL: the trainer's layout over the file that it starts from, a pa
         "    pipeline_model_parallel_size: 2\n  generation:\n    vllm_cfg:\n      tensor_parallel_size: 8\n"
         "cluster:\n  gpus_per_node: 8\n  num_nodes: 4\n";
     const Import bare = import_settings(r, presets());
-    CHECK(has_problem(bare, "not-read"));
+    CHECK(problem_called(bare, "not-read"));
     r.other = [&](const std::string& name) {
         return name == "../../dpo.yaml" ? std::optional(base) : std::nullopt;
     };
@@ -419,7 +404,7 @@ TEST_CASE("NeMo RL: the trainer's layout over the file that it starts from, a pa
     const Listed* other = listed(made.settings.unmapped, "policy.generation.vllm_cfg.tensor_parallel_size");
     REQUIRE(other);
     CHECK(other->why.find("another part") != std::string::npos);
-    CHECK(has_problem(made, "files-read"));
+    CHECK(problem_called(made, "files-read"));
 
     // Recipes of NVIDIA-NeMo/RL that change little have none of the words by which the tool is known.
     r.text = "defaults: ../../dpo.yaml\npolicy:\n  model_name: meta-llama/Llama-3.1-8B-Instruct\n"
@@ -436,9 +421,9 @@ TEST_CASE("NeMo RL: the trainer's layout over the file that it starts from, a pa
 // hiyouga/LLaMA-Factory ff6d4d12: examples/v1/train_full/train_full_ulysses_cp.yaml.
 TEST_CASE("LLaMA-Factory v1: Ulysses over FSDP 2") {
     const Import made =
-        read("model: Qwen/Qwen3-0.6B\ndist_config:\n  name: fsdp2\ncp_mode: ulysses\ncp_size: 2\n"
-             "micro_batch_size: 1\ncutoff_len: 2048\nbf16: false\n",
-             8);
+        import_text("model: Qwen/Qwen3-0.6B\ndist_config:\n  name: fsdp2\ncp_mode: ulysses\ncp_size: 2\n"
+                    "micro_batch_size: 1\ncutoff_len: 2048\nbf16: false\n",
+                    8);
     CHECK(made.kind == "llama-factory-v1");
     REQUIRE(made.plan);
     CHECK(made.plan->layout.cp == 2);
@@ -450,10 +435,10 @@ TEST_CASE("LLaMA-Factory v1: Ulysses over FSDP 2") {
 // AMD-AGI/Primus fd1eeabb: examples/torchtitan/configs/MI300X/deepseek_v3_671b-pretrain.yaml.
 TEST_CASE("Primus on torchtitan has defaults of its own") {
     const Import made =
-        read("modules:\n  pre_trainer:\n    framework: torchtitan\n    model: deepseek_v3_671b.yaml\n"
-             "    overrides:\n      training:\n        seq_len: 4096\n      parallelism:\n"
-             "        expert_parallel_degree: 8\n",
-             64);
+        import_text("modules:\n  pre_trainer:\n    framework: torchtitan\n    model: deepseek_v3_671b.yaml\n"
+                    "    overrides:\n      training:\n        seq_len: 4096\n      parallelism:\n"
+                    "        expert_parallel_degree: 8\n",
+                    64);
     CHECK(made.kind == "primus-torchtitan");
     REQUIRE(made.plan);
     CHECK(made.plan->layout.ep == 8);
