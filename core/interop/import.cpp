@@ -262,6 +262,9 @@ SettingsSheet make_sheet(const ImportRequest& r, SettingsText& text, const Tool&
     // A log has all that Megatron knows; some of its names are no flags.
     sheet.printed = tool.reader == Reader::megatron && is_argument_log(r.text);
     if (!text.unread.empty()) sheet.leave_unread(text.unread);
+    if (text.launch && !text.launch->elastic.empty())
+        sheet.problem(Severity::warning, "elastic", text.launch->elastic,
+                      " is a job whose size changes: the plan has its largest.");
     if (scripted && text.launch->jobs.size() > 1 && r.recipe.empty())
         sheet.problem(Severity::warning, "several-jobs", "The script starts ", text.launch->jobs.size(),
                       " jobs of different arguments: ", text.launch->job,

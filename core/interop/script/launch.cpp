@@ -198,6 +198,8 @@ class Frame {
             }
             const std::size_t colon = value.find(':');  // an elastic job, MIN:MAX
             const auto n = parse_integer(colon == std::string::npos ? value : value.substr(colon + 1));
+            if (n && colon != std::string::npos && parse_integer(value.substr(0, colon)) != n)
+                out_.elastic = std::string(name) + " " + value;
             if (n && *n > 0 && *n <= (1 << 20)) found = n;
         }
         return found;

@@ -108,6 +108,7 @@ struct Launch {
     std::string unread;             // a file that it reads in and that is not there
     std::vector<std::string> jobs;  // "line-12": commands that start the same program with other arguments
     std::string job;                // the one that was read
+    std::string elastic;            // "--nnodes 2:4": the larger number counts
     std::string gpus_unknown;       // why not, where it tries to: "--nnodes is set from NNODES (line 3)"
 };
 
