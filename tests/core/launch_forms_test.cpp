@@ -249,10 +249,11 @@ TEST_CASE("what an optimizer's row says and what a parameter takes agree: FlashA
 // torch/distributed/run.py: --nnodes is a number, or MIN:MAX of an elastic job.
 TEST_CASE("an elastic job is said to change its size, and taken at its largest") {
     const auto with = [](const char* nodes) {
-        return import_text(std::string("torchrun --nnodes ") + nodes
-                           + " --nproc_per_node 8 pretrain_gpt.py --num-layers 8 --hidden-size 512 "
-                             "--num-attention-heads 8 --seq-length 1024 --micro-batch-size 1 "
-                             "--global-batch-size 64 --tensor-model-parallel-size 2\n");
+        return import_text(
+            std::string("torchrun --nnodes ") + nodes
+            + " --nproc_per_node 8 pretrain_gpt.py --num-layers 8 --hidden-size 512 "
+              "--num-attention-heads 8 --position-embedding-type rope --seq-length 1024 --micro-batch-size 1 "
+              "--global-batch-size 64 --tensor-model-parallel-size 2\n");
     };
     const Import elastic = with("2:4");
     REQUIRE(elastic.plan);

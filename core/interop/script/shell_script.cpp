@@ -720,7 +720,10 @@ std::optional<std::string> Expander::printed(const Command& parsed, bool assigns
     if (before) state = std::move(*before);
     if (called) return of_function;
     const auto text = [&](std::size_t i) { return without_line_marks(words[i].text); };
-    if (words.size() > 1 && text(1).starts_with("-")) return std::nullopt;
+    // Options of echo are -n, -e, -E; Bash prints all other words.
+    if (words.size() > 1 && text(1).size() > 1 && text(1).front() == '-'
+        && text(1).find_first_not_of("neE", 1) == std::string::npos)
+        return std::nullopt;
     std::string out;
     for (std::size_t i = 1; i < words.size(); ++i) out += (i > 1 ? " " : "") + text(i);
     return out;
