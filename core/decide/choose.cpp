@@ -239,7 +239,9 @@ SearchStanding standing_of(const Evaluation& plan, const SearchReport& report) {
         out.standing = PlanStanding::fits;
         out.sentence = "The plan itself "
                        + (plan.step ? std::string(name_of(judged_fit(plan))) : std::string("is impossible"))
-                       + "; the fastest layout that fits takes " + time_text(fastest->step_s) + " a step.";
+                       + "; the fastest layout that fits"
+                       + (fastest->fit == MemoryFit::yes ? " takes " : " by the sum takes ")
+                       + time_text(fastest->step_s) + " a step.";
         return out;
     }
     const double own_s = plan.step->time_s;
