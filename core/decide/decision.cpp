@@ -180,8 +180,8 @@ std::string fastest_words(const PlanDecision& d) {
     if (d.ground == Ground::fits) {  // the plan does not fit, so what is faster than the proposal is said
         if (!d.has_other_fastest() || d.fastest_gain - d.gain < kWorthIt) return {};
         return " The fastest of them " + std::string(name_of(d.fastest->fit)) + ", is "
-               + speed_words(d.fastest_gain) + " than the plan and changes "
-               + count_text(d.fastest->changes, "field") + ".";
+               + speed_words(d.fastest_gain) + " and changes " + count_text(d.fastest->changes, "field")
+               + ".";
     }
     if (!d.has_other_fastest() || d.fastest_gain < kWorthIt || (d.proposal && d.fastest_gain <= d.gain))
         return {};
