@@ -140,7 +140,9 @@ bool offer(Advice& a, Advised& problem, const Candidate& candidate) {
     const std::vector<Edit> edits = without_idle(a, candidate.edits, problem.pointer);
     if (!a.show(edits) || !a.shown_is_faster() || !a.shown_memory_allows()) return false;
     say_help(problem, "With ", words_of(edits), " a step takes ", a.after(Measure::step_s), " instead of ",
-             a.before(Measure::step_s), ".");
+             a.before(Measure::step_s));
+    const bool opens_fit = a.now.memory.fit() == MemoryFit::yes && may_not_fit(a.shown.memory.fit());
+    say_help(problem, opens_fit ? ", but it may not fit." : ".");
     problem.fix = edits;
     return true;
 }

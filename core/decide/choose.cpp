@@ -239,7 +239,9 @@ SearchStanding standing_of(const Evaluation& plan, const SearchReport& report) {
         out.standing = PlanStanding::fits;
         out.sentence = "The plan itself "
                        + (plan.step ? std::string(name_of(judged_fit(plan))) : std::string("is impossible"))
-                       + "; the fastest layout that fits takes " + time_text(fastest->step_s) + " a step.";
+                       + "; the fastest layout that fits"
+                       + (fastest->fit == MemoryFit::yes ? " takes " : " by the sum takes ")
+                       + time_text(fastest->step_s) + " a step.";
         return out;
     }
     const double own_s = plan.step->time_s;
@@ -257,17 +259,18 @@ SearchStanding standing_of(const Evaluation& plan, const SearchReport& report) {
                              + itself,
                       far = faster && fastest->changes > 2
                                 ? " It changes " + count_text(fastest->changes, "field") + " of the plan."
-                                : std::string();
+                                : std::string(),
+                      fit = faster && may_not_fit(fastest->fit) ? " It may not fit." : "";
     if (gain < kWorthIt) {
         out.standing = PlanStanding::alike;
         out.sentence = who + " takes as long as " + itself + ", to within 1 %.";
     } else if (is_sure_gain(gain, *plan.step, fastest->step)) {
         out.standing = faster ? PlanStanding::faster : PlanStanding::slower;
-        out.sentence = who + " is " + than + ", more than the estimate may be off." + far;
+        out.sentence = who + " is " + than + ", more than the estimate may be off." + far + fit;
     } else {
         out.standing = PlanStanding::tied;
         out.sentence = who + " is " + than + (outside ? "," : "") + " by the estimate, which is tied: "
-                       + tie_caution(out.gain, *plan.step, fastest->step) + far;
+                       + tie_caution(out.gain, *plan.step, fastest->step) + far + fit;
     }
     return out;
 }

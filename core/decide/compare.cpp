@@ -3,6 +3,7 @@
 #include "core/base/text.h"
 #include "core/decide/space.h"
 #include "core/mesh/places.h"
+#include "core/plan/edits.h"
 #include "core/plan/names.h"
 #include "core/step/step.h"
 
@@ -542,14 +543,20 @@ double above_rounding(double s, double step_s) {
 }  // namespace
 
 std::vector<FieldDifference> differing_fields(std::span<const Plan> plans) {
+    // Replicas that only some of the plans state differ where their number does.
+    std::vector<Plan> stated(plans.begin(), plans.end());
+    const auto states = [](const Plan& p) { return p.layout.dp_replicate.has_value(); };
+    if (std::any_of(stated.begin(), stated.end(), states))
+        for (Plan& p : stated)
+            if (const std::int64_t n = replicas_in_force(p); n > 0) p.layout.dp_replicate = n;
     std::vector<FieldDifference> out;
-    for (const Plan& other : plans.subspan(1))
-        for (const FieldUnit& unit : units_between(plans[0], other))
+    for (std::size_t i = 1; i < stated.size(); ++i)
+        for (const FieldUnit& unit : units_between(stated[0], stated[i]))
             for (const std::string& pointer : unit.pointers)
                 if (std::none_of(out.begin(), out.end(), [&](const auto& f) { return f.pointer == pointer; }))
                     out.push_back({pointer, {}});
     for (FieldDifference& f : out)
-        for (const Plan& p : plans) f.values.push_back(json_text_of(p, f.pointer));
+        for (const Plan& p : stated) f.values.push_back(json_text_of(p, f.pointer));
     return out;
 }
 

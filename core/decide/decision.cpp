@@ -119,6 +119,18 @@ std::optional<PlanDecision> decide(const Plan& plan, const Evaluation& evaluatio
     return with_search(std::move(*out), evaluation, report);
 }
 
+namespace {
+
+// Returns the fastest layout whose fit is beyond doubt; null: none is listed.
+const SearchResult* fastest_that_fits(const SearchReport& report) {
+    const SearchResult* out = nullptr;
+    for (const SearchResult& r : report.results)
+        if (r.fit == MemoryFit::yes && (out == nullptr || r.step_s < out->step_s)) out = &r;
+    return out;
+}
+
+}  // namespace
+
 PlanDecision with_search(PlanDecision decision, const Evaluation& e, const SearchReport& report) {
     if (report.goal == Goal::memory) return decision;
     if (!report.cancelled) decision.layouts = report.counts.layouts;
@@ -128,7 +140,20 @@ PlanDecision with_search(PlanDecision decision, const Evaluation& e, const Searc
     decision.fastest_gain = 1 - fastest->step_s / e.step->time_s;
     const bool hopeless = decision.ruling == Ruling::hopeless;
     const bool is_sure = decision.ruling == Ruling::change && decision.ground == Ground::faster;
-    if (is_sure || (!fits(decision.now) && !hopeless)) return decision;
+    if (is_sure) return decision;
+    if (!fits(decision.now) && !hopeless) {
+        // Two changes that may not fit give way to a layout that fits and is no slower, as far as the
+        // estimate knows: risk comes first.
+        const SearchResult* sure = fastest_that_fits(report);
+        if (!decision.proposal || decision.proposal->fit == MemoryFit::yes || sure == nullptr)
+            return decision;
+        const SearchResult& near = *decision.proposal;
+        const double slower = 1 - near.step_s / sure->step_s;
+        if (slower > 0 && is_sure_gain(slower, near.step, sure->step)) return decision;
+        PlanDecision safe = proposed(decision, e, *sure, Ruling::change, Ground::fits);
+        safe.searched = true;
+        return safe;
+    }
     PlanDecision far =
         proposed(decision, e, *fastest, Ruling::change, hopeless ? Ground::fits : Ground::faster);
     if (!hopeless && !far.gain_is_sure()) return decision;
@@ -137,7 +162,8 @@ PlanDecision with_search(PlanDecision decision, const Evaluation& e, const Searc
 }
 
 bool PlanDecision::has_other_fastest() const {
-    return fastest && !searched && !(proposal && changed_choices(proposal->plan, fastest->choice).empty());
+    if (searched && proposal && fastest && proposal->step_s == fastest->step_s) return false;
+    return fastest && !(proposal && changed_choices(proposal->plan, fastest->choice).empty());
 }
 
 namespace {
@@ -153,6 +179,12 @@ std::string worth_words(const PlanDecision& d) {
 std::string fastest_words(const PlanDecision& d) {
     if (!d.has_other_fastest()) return {};
     const double over = d.fastest_gain - (d.proposal ? d.gain : 0);
+    if (d.ground == Ground::fits) {  // the plan does not fit, so what is faster than the proposal is said
+        if (over < kWorthIt) return {};
+        return " The fastest of them " + std::string(name_of(d.fastest->fit)) + ", is "
+               + speed_words(d.fastest_gain) + " and changes " + count_text(d.fastest->changes, "field")
+               + ".";
+    }
     if (over < kWorthIt && (over <= 0 || d.fastest_gain < kWorthIt)) return {};
     const bool sure = std::abs(d.fastest_gain) >= std::max(d.range, d.fastest->step.error);
     return " The fastest of them is " + speed_words(d.fastest_gain) + (sure ? "" : " by the estimate")

@@ -74,8 +74,9 @@ struct PlanDecision {
 // or that it leaves less memory free than a search does; empty where there is no such thing.
 [[nodiscard]] std::string caution_of(const PlanDecision& decision);
 // Returns the decision where a search of the plan was run: if that knows a layout which is faster beyond
-// doubt, and two changes give none, it is the proposal; so it is for a plan that no two changes make fit.
-// Precondition: decision, evaluation and report are of one plan.
+// doubt, and two changes give none, it is the proposal; so it is for a plan that no two changes make fit,
+// and for one that two changes make fit only perhaps, where the search has one that fits and is not slower
+// beyond doubt. Precondition: decision, evaluation and report are of one plan.
 [[nodiscard]] PlanDecision with_search(PlanDecision decision, const Evaluation& evaluation,
                                        const SearchReport& report);
 // Says next to a search's fastest layout what the decision proposes, where that is another: "Proposed: tp 4,

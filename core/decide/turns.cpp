@@ -19,6 +19,7 @@ namespace {
 
 // Holds the figures of a candidate by which the decision is made.
 struct TurnFigures {
+    MemoryFit verdict = MemoryFit::no;
     bool fit = false;
     double rate = 0;            // tokens a second and GPU; 0: it has no step
     double bytes = 0, hbm = 0;  // of the fullest GPU
@@ -27,8 +28,8 @@ struct TurnFigures {
 TurnFigures turn_figures(const Plan& plan, Evaluation& work) {
     evaluate(plan, work, {.messages = false, .report = false});
     if (!work.valid || !work.step) return {};
-    return {fits(fit_of(work.memory).value_or(MemoryFit::no)), tokens_per_gpu_s(work), work.memory.peak(),
-            work.memory.hbm};
+    const MemoryFit verdict = fit_of(work.memory).value_or(MemoryFit::no);
+    return {verdict, fits(verdict), tokens_per_gpu_s(work), work.memory.peak(), work.memory.hbm};
 }
 
 // Returns true if the second saves at least kWorthIt of the first one's time.
@@ -37,21 +38,22 @@ bool worth_it(const TurnFigures& from, const TurnFigures& to) {
 }
 
 std::optional<TurnPoint> broken(const Candidates& decision, const std::vector<TurnFigures>& f) {
+    const auto point = [&](TurnKind kind, std::size_t by) {
+        return TurnPoint{0, kind, by, may_not_fit(f[by].verdict)};
+    };
     std::optional<std::size_t> best;  // the fastest of those that fit
     for (std::size_t i = 0; i < f.size(); ++i)
         if (f[i].fit && (!best || f[i].rate > f[*best].rate)) best = i;
-    if (!decision.taken)
-        return best ? std::optional(TurnPoint{0, TurnKind::fits_after_all, *best}) : std::nullopt;
+    if (!decision.taken) return best ? std::optional(point(TurnKind::fits_after_all, *best)) : std::nullopt;
     const std::size_t taken = *decision.taken;
-    if (!f[taken].fit) return TurnPoint{0, TurnKind::fits_no_more, best.value_or(taken)};
+    if (!f[taken].fit) return point(TurnKind::fits_no_more, best.value_or(taken));
     if (decision.for_memory) {
         if (!f[0].fit) return std::nullopt;
-        if (worth_it(f[taken], f[0])) return TurnPoint{0, TurnKind::is_slower, 0};
-        if (f[0].bytes - f[taken].bytes < kMuchMemory * f[0].hbm)
-            return TurnPoint{0, TurnKind::frees_too_little, 0};
+        if (worth_it(f[taken], f[0])) return point(TurnKind::is_slower, 0);
+        if (f[0].bytes - f[taken].bytes < kMuchMemory * f[0].hbm) return point(TurnKind::frees_too_little, 0);
         return std::nullopt;
     }
-    if (worth_it(f[taken], f[*best])) return TurnPoint{0, TurnKind::is_slower, *best};
+    if (worth_it(f[taken], f[*best])) return point(TurnKind::is_slower, *best);
     return std::nullopt;
 }
 

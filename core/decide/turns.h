@@ -29,7 +29,8 @@ enum class TurnKind : std::uint8_t {
 struct TurnPoint {
     double at = 0;  // the decision holds up to here, and no more beyond
     TurnKind kind = TurnKind::is_slower;
-    std::size_t by = 0;  // of the candidates: which is then faster, or fits
+    std::size_t by = 0;           // of the candidates: which is then faster, or fits
+    bool by_may_not_fit = false;  // that one fits by the sum only
 };
 
 // Says how a decision breaks with these plans in the place of its candidates; nullopt: it holds. Plans are

@@ -79,6 +79,21 @@ TEST_CASE("a comparison lists the fields that differ and no others") {
     CHECK(fields[4].values == std::vector<std::string>{"\"none\"", "\"full\""});
 }
 
+TEST_CASE("replicas that one plan leaves out differ from those that another states by their number only") {
+    Plan a = test::presets().plan("llama-3-70b-3d");
+    a.layout.dp_replicate.reset();
+    Plan b = a;
+    b.layout.dp_replicate = 1;
+    CHECK(differing_fields(std::vector{a, b}).empty());
+    CHECK(differing_fields(std::vector{b, a}).empty());
+    b.layout.dp_shard = 4, b.layout.dp_replicate = 2;
+    const std::vector<FieldDifference> fields = differing_fields(std::vector{a, b});
+    REQUIRE(fields.size() == 2);
+    CHECK(fields[0].pointer == "/layout/dp_shard");
+    CHECK(fields[1].pointer == "/layout/dp_replicate");
+    CHECK(fields[1].values == std::vector<std::string>{"1", "2"});
+}
+
 TEST_CASE("the path of a comparison goes over valid plans, greedily, and ends at the second plan") {
     const Plan a = test::presets().plan("llama-3.1-405b-16k");
     Plan b = a;

@@ -51,16 +51,24 @@ void check_with_search(const Evaluation& e, const PlanDecision& d, const SearchR
         CHECK(with.ruling == Ruling::change);
         CHECK(with.ground == Ground::faster);
         CHECK(with.gain_is_sure());
-    } else if (with.searched) {  // no two changes make the plan fit, and the search knows what does
-        CHECK(d.ruling == Ruling::hopeless);
+    } else if (with.searched) {  // no two changes make the plan fit for sure, and the search knows what does
+        if (d.ruling != Ruling::hopeless) {
+            REQUIRE(d.proposal);
+            CHECK(may_not_fit(d.proposal->fit));
+            REQUIRE(with.proposal);
+            CHECK(with.proposal->fit == MemoryFit::yes);
+            const double slower = 1 - d.proposal->step_s / with.proposal->step_s;
+            CHECK((slower <= 0 || !is_sure_gain(slower, d.proposal->step, with.proposal->step)));
+        }
         CHECK(stands.standing == PlanStanding::fits);
         CHECK(with.ground == Ground::fits);
     } else {
         CHECK(with.ruling == d.ruling);
         CHECK((d.ruling != Ruling::hopeless || report.results.empty()));
     }
-    if (with.searched) CHECK(with.proposal->step_s == with.fastest->step_s);
-    CHECK((beside_fastest(with, "x").empty() || !with.searched));
+    const bool is_fastest = with.searched && with.proposal->step_s == with.fastest->step_s;
+    if (with.searched && !is_fastest) CHECK(may_not_fit(with.fastest->fit));
+    CHECK((beside_fastest(with, "x").empty() || !is_fastest));
 }
 
 // No advice of a changed layout, which names its own step, beats what the decision says that nothing beats.
@@ -320,6 +328,27 @@ TEST_CASE("risk comes first: where buffers may not fit, a layout that holds much
     // A gain that is sure comes first.
     around.fastest->step_s = 0.5 * step_s;
     CHECK(decide(e, around).ground == Ground::faster);
+}
+
+TEST_CASE("a plan that does not fit is changed for one that fits, where the search knows one as fast") {
+    Plan plan = test::presets().plan("llama-3-70b-3d");
+    plan.layout.tp = 2, plan.layout.pp = 1, plan.layout.virtual_stages = 1, plan.layout.dp_shard = 64;
+    plan.layout.dp_replicate = 2, plan.layout.schedule = Schedule::one_f_one_b, plan.layout.zero = 3;
+    plan.training.global_batch = 512;
+    const Evaluation e = evaluate(plan);
+    REQUIRE(e.step);
+    REQUIRE_FALSE(e.memory.fits());
+    const auto two = decide_by_two_edits(plan, e, 1), whole = decide(plan, e, 1);
+    REQUIRE(two);
+    REQUIRE(two->proposal);
+    REQUIRE(may_not_fit(two->proposal->fit));
+    REQUIRE(whole);
+    REQUIRE(whole->proposal);
+    CHECK(whole->ground == Ground::fits);
+    CHECK(whole->proposal->fit == MemoryFit::yes);
+    CHECK(whole->proposal->step_s <= two->proposal->step_s);
+    CHECK(whole->searched);
+    CHECK(headline_of(*whole, "x", "").find("it then fits") != std::string::npos);
 }
 
 TEST_CASE("each ruling has its sentence") {

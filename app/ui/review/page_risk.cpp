@@ -9,6 +9,7 @@
 #include "core/base/text.h"
 #include "core/decide/compare.h"
 #include "core/decide/search.h"
+#include "core/memory/memory.h"
 
 #include <algorithm>
 #include <array>
@@ -78,11 +79,12 @@ std::string then_words(const ReviewContent& content, const TurnPoint& p) {
     switch (p.kind) {
     case TurnKind::fits_no_more:
         return candidate_name(content, *c.taken) + " does not fit"
-               + (p.by == *c.taken ? "" : "; " + by + " does");
-    case TurnKind::is_slower: return by + " is 1 % faster, and fits";
+               + (p.by == *c.taken ? "" : "; " + by + (p.by_may_not_fit ? " may" : " does"));
+    case TurnKind::is_slower:
+        return by + (p.by_may_not_fit ? " is 1 % faster, but may not fit" : " is 1 % faster, and fits");
     case TurnKind::frees_too_little:
         return "it frees less than " + percent_text(kMuchMemory) + " of a GPU's memory";
-    case TurnKind::fits_after_all: return by + " fits";
+    case TurnKind::fits_after_all: return by + (p.by_may_not_fit ? " may fit" : " fits");
     }
     return {};
 }
@@ -109,12 +111,13 @@ void add_turns(const ReviewContent& content, const Turns& t, const std::function
 
 // Holds a figure that is measured, not assumed: the decision follows from it in closed form.
 Turns measured_turn(std::string name, double now, double least, double most, double at, TurnKind kind,
-                    std::size_t by) {
+                    std::size_t by, bool by_may_not_fit = false) {
     Turns out;
     out.constant.name = std::move(name);
     out.constant.value = now;
     out.least = least, out.most = most;
-    if (at >= least && at <= most) (at < now ? out.below : out.above) = TurnPoint{at, kind, by};
+    if (at >= least && at <= most)
+        (at < now ? out.below : out.above) = TurnPoint{at, kind, by, by_may_not_fit};
     return out;
 }
 
@@ -125,11 +128,12 @@ void add_step(const ReviewContent& content, Checklist& out) {
     if (!taken.step) return;
     double rate = 0;
     std::size_t by = *c.taken;
+    bool open = false;
     for (std::size_t i = 0; i < c.plans.size(); ++i) {
         if (i == *c.taken || (c.for_memory && i != 0)) continue;
         const Evaluation e = evaluate(c.plans[i]);
         if (!e.step || !fits(fit_of_plan(e)) || tokens_per_gpu_s(e) <= rate) continue;
-        rate = tokens_per_gpu_s(e), by = i;
+        rate = tokens_per_gpu_s(e), by = i, open = may_not_fit(fit_of_plan(e));
     }
     const Band range = band_of(taken.step->time_s, taken.step->error_90);
     // It is then slower by kWorthIt than the fastest of the others.
@@ -137,7 +141,8 @@ void add_step(const ReviewContent& content, Checklist& out) {
     const std::string name =
         "a step of " + candidate_name(content, *c.taken) + ", if the others take what is estimated";
     add_turns(
-        content, measured_turn(name, taken.step->time_s, range.low, range.high, at, TurnKind::is_slower, by),
+        content,
+        measured_turn(name, taken.step->time_s, range.low, range.high, at, TurnKind::is_slower, by, open),
         [](double v) { return time_text(v); }, out);
 }
 

@@ -227,7 +227,8 @@ void Decider::look_for_better() {
         made.changes = words;
         const std::string hsdp = hsdp_words(open, made.edit.plan);
         made.reason = how + " " + time_text(step_s) + " a step, with " + memory_text(room - memory_bytes)
-                      + " to spare." + why + (hsdp.empty() ? "" : " " + hsdp);
+                      + (fit == MemoryFit::yes ? " to spare." : " to spare by the sum.") + why
+                      + (hsdp.empty() ? "" : " " + hsdp);
         better_.push_back(std::move(made));
     };
     const bool holds = found != nullptr && !found->front.empty() && still_holds(*found, open);

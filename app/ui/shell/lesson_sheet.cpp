@@ -214,7 +214,7 @@ std::vector<std::string> changes_of(const StepSheet& s) {
     return asked.plans[static_cast<std::size_t>(asked.first)].sets;
 }
 
-// Returns the request of a picture beside the answer, which may have a page of its own.
+// Returns the request of a picture next to the answer, which may have a page of its own.
 PictureRequest answer_request_of(const StepSheet& s) {
     PictureRequest request = picture_request_of(s, false);
     if (s.step.question && !s.step.question->view.empty())

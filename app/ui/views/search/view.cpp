@@ -424,7 +424,8 @@ std::string who_runs(const Plan& plan, const SearchRequest& request) {
 SearchWords best_words(const Scene& scene, const SearchFound& found, const std::vector<SearchRow>& rows) {
     if (rows.empty()) return {};
     const SearchRow& best = rows.front();
-    const std::string layout = words_of(best.choice, scene.plan.model.moe.has_value());
+    const std::string layout = words_of(best.choice, scene.plan.model.moe.has_value())
+                               + (may_not_fit(best.fit) ? "; it may not fit" : "");
     if (!scene.evaluation.step || scene.evaluation.memory.stage.empty())
         return {"This plan is not possible: " + first_error(scene.evaluation.problems) + " The best "
                     + (found.request.goal == Goal::memory ? "takes " + memory_text(best.memory_bytes)
