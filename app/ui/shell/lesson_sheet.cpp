@@ -143,7 +143,9 @@ void draw_scale(Canvas& c, Rect room, const StepSheet& s, const TextStyle& text,
         mark(x, q.options[i].label);
         if (static_cast<int>(i) != q.given) continue;
         const double share = s.solution.options[i].number / scale_end(s);
-        c.circle({x, room.bottom() - room.h * static_cast<float>(share)}, 4, text.color);
+        const float y = room.bottom() - room.h * static_cast<float>(share);
+        c.circle({x, y}, 4, text.color);
+        c.text_in({x + 8, y - label - 2, step - 8, label}, "given: " + s.solution.options[i].text, text);
     }
 }
 
@@ -187,6 +189,7 @@ PictureRequest picture_request_of(const StepSheet& s, bool open) {
     request.size = kPictureSize;
     request.task = s.step.task;
     request.theme = ThemeId::light;
+    request.in_lesson = true;
     const bool asks = open && s.step.question && s.step.question->kind == QuestionKind::ranks;
     if (open) request.hidden_answer = s.hidden_answer;
     request.uncolored = asks;
@@ -214,7 +217,7 @@ std::vector<std::string> changes_of(const StepSheet& s) {
     return asked.plans[static_cast<std::size_t>(asked.first)].sets;
 }
 
-// Returns the request of a picture beside the answer, which may have a page of its own.
+// Returns the request of a picture next to the answer, which may have a page of its own.
 PictureRequest answer_request_of(const StepSheet& s) {
     PictureRequest request = picture_request_of(s, false);
     if (s.step.question && !s.step.question->view.empty())

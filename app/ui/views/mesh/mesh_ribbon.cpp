@@ -397,7 +397,7 @@ bool copied_along(const GroupFactors& over, const MeshAxis& axis) {
     });
 }
 
-// Returns the axes that cut a weight or copy it, whatever the order of the ranks: pipeline stages come last.
+// Returns the axes in one order for any order of the ranks: pipeline stages come last.
 std::vector<const MeshAxis*> axes_as_listed(const MeshAxes& axes) {
     std::vector<const MeshAxis*> out;
     for (const MeshAxis& a : axes.span()) out.push_back(&a);

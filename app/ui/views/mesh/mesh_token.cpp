@@ -675,7 +675,9 @@ class TokenView {
             c_.rect({shared_x_ + (shared_w_ - 14) / 2 - h / 2, r.y() - h / 2, h, h}, theme_.etp, 2);
         }
         const Rect place = r.r.inset(8, 1);
-        if (plain_ && r.rank == state_.asked) c_.frame(place, theme_.text, 1.5f, 5, Dash::dashed);
+        // In a low row it would go through the name.
+        if (plain_ && r.rank == state_.asked)
+            c_.frame(place.inset(0, r.r.h < 20 ? -2.5f : 0.0f), theme_.text, 1.5f, 5, Dash::dashed);
         if (std::ranges::find(state_.outlined, r.rank) != state_.outlined.end())
             c_.frame(place, theme_.text, 2, 5);
     }

@@ -227,7 +227,7 @@ void StagesPainter::arrows(Rect from, Rect to) {
         c_.line({x, tail}, {x, tip + back}, color_, 2);
         c_.polygon({{x - head * 0.8f, tip + back}, {x + head * 0.8f, tip + back}, {x, tip}}, color_);
     };
-    const float upper = from.bottom() - room, lower = to.y + 7;
+    const float upper = from.bottom() - room, lower = to.y + 3;  // above its name
     arrow(from.x + 32, upper, lower);
     arrow(from.x + 50, lower, upper);
 }
