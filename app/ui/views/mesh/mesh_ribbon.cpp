@@ -27,7 +27,9 @@ void draw_ranks_in_a_row(Ui& ui, Rect room, const Scene& scene) {
     const std::int64_t world = scene.evaluation.mesh.world, domain = domain_of(cluster, 0);
     Rect label = room.cut_left(std::min(180.0f, room.w * 0.2f));
     ui.label(label.cut_top(18), "the ribbon: " + thousands(world) + " ranks", ui.title());
-    ui.label(label.cut_top(17), "as they lie in the " + std::string(domain_name(cluster)) + "s", ui.small());
+    const std::string in_nodes = "in the " + std::string(domain_name(cluster)) + "s";
+    const std::array<std::string, 2> where{"as they lie " + in_nodes, in_nodes};
+    ui.label(label.cut_top(17), wording(ui, label.w, where, ui.small()), ui.small());
     if (room.w > 700) {
         Rect wires = room.cut_right(230);
         for (int t = 0; t < 2 && t < static_cast<int>(cluster.tiers.size()); ++t)

@@ -268,7 +268,9 @@ void StagesPainter::names(Rect room, const StageBox& b) {
     if (low) return line(place.layers);
     line("stage " + std::to_string(b.stage));
     line(place.layers);
-    if (!place.ends.empty()) line(place.ends + " too");
+    if (place.ends.empty()) return;
+    const std::array<std::string, 2> ends{place.ends + " too", place.ends};
+    line(std::string(wording(ui_, room.w, ends, ui_.small())));
 }
 
 void StagesPainter::boxes(Rect room, std::size_t i, const LoafScale& scale) {
