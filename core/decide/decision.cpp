@@ -47,6 +47,19 @@ bool is_sure_gain(double gain, const Step& a, const Step& b) {
     return std::abs(gain) >= std::max(a.error, b.error);
 }
 
+namespace {
+
+// Returns the fastest layout, or one that fits beyond doubt where that may not, and is not faster by more than
+// the estimate knows: risk comes first. Next to a plan that fits it has to be worth its change.
+const SearchResult& to_propose(const PlanDecision& d, const Evaluation& e, const NearLayouts& near) {
+    if (near.fastest->fit == MemoryFit::yes || !near.surest) return *near.fastest;
+    if (fits(d.now) && 1 - near.surest->step_s / e.step->time_s < kWorthIt) return *near.fastest;
+    const double slower = 1 - near.fastest->step_s / near.surest->step_s;
+    return is_sure_gain(slower, near.fastest->step, near.surest->step) ? *near.fastest : *near.surest;
+}
+
+}  // namespace
+
 PlanDecision decide(const Evaluation& e, const NearLayouts& near) {
     PlanDecision out;
     out.now = fit_now(e);
@@ -55,7 +68,7 @@ PlanDecision decide(const Evaluation& e, const NearLayouts& near) {
         if (!fits(out.now)) out.ruling = Ruling::hopeless;
         return out;
     }
-    PlanDecision fast = proposed(out, e, *near.fastest, Ruling::change, Ground::faster);
+    PlanDecision fast = proposed(out, e, to_propose(out, e, near), Ruling::change, Ground::faster);
     if (!fits(out.now)) {
         PlanDecision then = fast;
         then.ground = Ground::fits;

@@ -712,20 +712,25 @@ struct NearKept {
     bool lacking;       // its software does not run the plan: no layout may lack anything new
     double most_bytes;  // of the fullest GPU
     NearLayouts best{};
-    std::array<std::size_t, 2> edits_of_fastest{}, edits_of_leanest{};
+    std::array<std::size_t, 2> edits_of_fastest{}, edits_of_surest{}, edits_of_leanest{};
 
     [[nodiscard]] bool may_be(const SearchResult& r) const {
         return r.memory_bytes <= most_bytes
                && (!lacking || (!lack_that_came(plan, r.plan) && !is_layout_of(plan, r.plan)));
     }
+    static bool has(const std::array<std::size_t, 2>& edits, std::size_t edit) {
+        return edits[0] == edit || edits[1] == edit;
+    }
     [[nodiscard]] bool is_of(std::size_t edit) const {
-        const auto &f = edits_of_fastest, &l = edits_of_leanest;
-        return best.fastest && (f[0] == edit || f[1] == edit || l[0] == edit || l[1] == edit);
+        return best.fastest
+               && (has(edits_of_fastest, edit) || has(edits_of_surest, edit) || has(edits_of_leanest, edit));
     }
     void take(const SearchReport& found, std::array<std::size_t, 2> edits) {
         for (const SearchResult& r : found.results) {
             if (!may_be(r)) continue;
             if (!best.fastest || r.step_s < best.fastest->step_s) best.fastest = r, edits_of_fastest = edits;
+            if (r.fit == MemoryFit::yes && (!best.surest || r.step_s < best.surest->step_s))
+                best.surest = r, edits_of_surest = edits;
             if (r.step_s <= most_s && (!best.leanest || r.memory_bytes < best.leanest->memory_bytes))
                 best.leanest = r, edits_of_leanest = edits;
         }
@@ -733,13 +738,13 @@ struct NearKept {
     // Takes the layout of one edit where it does as much as the best of two.
     void take_single(const SearchReport& found, std::size_t edit) {
         if (!is_of(edit)) return;
-        const auto has = [edit](const std::array<std::size_t, 2>& edits) {
-            return edits[0] == edit || edits[1] == edit;
-        };
         for (const SearchResult& r : found.results) {
             if (!may_be(r)) continue;
-            if (has(edits_of_fastest) && r.step_s <= best.fastest->step_s) best.fastest = r;
-            if (best.leanest && has(edits_of_leanest) && r.step_s <= most_s
+            if (has(edits_of_fastest, edit) && r.step_s <= best.fastest->step_s) best.fastest = r;
+            if (best.surest && has(edits_of_surest, edit) && r.fit == MemoryFit::yes
+                && r.step_s <= best.surest->step_s)
+                best.surest = r;
+            if (best.leanest && has(edits_of_leanest, edit) && r.step_s <= most_s
                 && r.memory_bytes <= best.leanest->memory_bytes)
                 best.leanest = r;
         }

@@ -64,8 +64,9 @@ void refuse_misspelt(SettingsSheet& s, const KnownSettings& known) {
 
 void refuse_other_words(SettingsSheet& s) {
     if (s.printed) return;  // Megatron took them
-    for (const auto& [key, choices] : words("megatron_choices").items()) {
-        const Setting* said = s.last(key);
+    for (const auto& row : words("megatron_choices").items()) {
+        const nlohmann::json& choices = row.value();
+        const Setting* said = s.last(row.key());
         if (!said || !said->unknown.empty() || says_nothing(said->value)) continue;
         const auto is_choice = [&](std::string_view word) {
             return std::any_of(choices.begin(), choices.end(),

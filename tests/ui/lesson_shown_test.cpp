@@ -471,7 +471,7 @@ TEST_CASE("the votes of a room stand at the options, before the answer and after
     d.type("21");
     d.press({Key::enter});
     CHECK(l.state().votes.empty());
-    CHECK(l.state().votes_refusal == "A count for each of the 2 options, as 21 6 3.");
+    CHECK(l.state().votes_refusal == "Type 2 counts, one for each option.");
     REQUIRE(d.click("lesson.votes"));
     d.press({.key = Key::a, .ctrl = true});
     d.type("21, 6");

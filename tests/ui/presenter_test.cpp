@@ -651,3 +651,18 @@ TEST_CASE("Escape leaves what was looked at first, and the presentation after it
     d.press({Key::escape});
     CHECK_FALSE(d.drawn("present.leave"));
 }
+
+TEST_CASE("the button that leaves a presentation unfolds the words that gave way to an answer") {
+    Driver d("mesh-8", {800, 450}, kPresentScale);
+    present_course(d);
+    LessonSession& l = d.shell.lesson();
+    while (!l.fold_words && l.step + 1 < l.lesson.steps.size()) {
+        d.press({Key::r});
+        d.settle();
+        if (!l.fold_words) d.press({Key::page_down});
+    }
+    REQUIRE(l.fold_words);
+    REQUIRE(d.click("present.leave"));
+    CHECK_FALSE(l.fold_words);
+    CHECK_FALSE(l.tight);
+}

@@ -7,8 +7,10 @@
 #include "core/base/text.h"
 #include "core/evaluate.h"
 #include "core/plan/edits.h"
+#include "core/teach/lesson.h"
 #include "core/teach/wire_race.h"
 
+#include <algorithm>
 #include <cmath>
 #include <doctest/doctest.h>
 
@@ -132,6 +134,33 @@ TEST_CASE(
     REQUIRE(d.click("map.order", 2));  // its own now
     d.press({.key = Key::z, .ctrl = true});
     CHECK(d.plan().layout.order == order);
+}
+
+TEST_CASE("the guess of a stage of ZeRO is drawn in its own column, where the true bar comes after it") {
+    const std::filesystem::path file = std::filesystem::temp_directory_path() / "pentamesh-rungs-drawn.md";
+    write_file(file,
+               "---\ntitle: Drawn\n---\n\n## One\nopen: llama-3-8b-fsdp\nset: layout.zero = 0\nview: memory\n"
+               "page: sheds\n\nWords.\n\n```ask\nguess: with layout.zero=3: memory fullest\n"
+               "prompt: How much?\nwhy: So.\n```\n");
+    Driver d("mesh-8", {1440, 900});
+    d.shell.open_lesson(file);
+    d.settle();
+    const auto column = d.shell.ui_state().rect_of("memory.guess", 3);
+    REQUIRE(column);
+    CHECK_FALSE(d.drawn("memory.guess", 1));  // nothing is asked about it
+    const float x = column->x + 8;
+    d.drag({x, column->bottom() - 4}, {x, column->center().y});
+    const ZeroRungs all = zero_rungs(d.plan(), evaluate(d.plan()));
+    const double top = 1.02 * std::max(all.hbm, all.rung[0].held.total()) / 1073741824.0;
+    CHECK(parse_guess(d.shell.lesson().state().typed, "GiB").value_or(0) == near(top / 2, 0.03));
+    CHECK(says(d, "guess "));
+    const std::string truth = memory_text(all.rung[3].held.total(), Zeros::kept);
+    CHECK_FALSE(says(d, truth));
+    REQUIRE(d.click("lesson.reveal"));
+    d.rest();
+    CHECK(says(d, truth));
+    CHECK(says(d, "guess "));
+    CHECK_FALSE(d.drawn("memory.guess", 3));
 }
 
 TEST_CASE("while a question is open, figures of other plans are hidden on both pages") {

@@ -93,7 +93,9 @@ void Ui::section(Rect row, std::string_view head, std::string_view right) {
     TextStyle s = style(11, Tone::secondary);
     s.tracking = 0.6f;
     canvas_.text_in(row, head, s);
-    if (!right.empty()) canvas_.text_in(row, right, s, Align::right);
+    constexpr float kApart = 8;  // what has no room next to the head is left out
+    const bool both = canvas_.text_width(head, s) + kApart + canvas_.text_width(right, s) <= row.w;
+    if (!right.empty() && both) canvas_.text_in(row, right, s, Align::right);
 }
 
 double Ui::kept_scale(std::string_view name, double end, std::uint64_t index) const {

@@ -103,6 +103,10 @@ class CurveView {
         const std::vector<Vec2> line = line_of(truth());
         keep_clear(line, 5);
         if (drawn_) keep_clear(line_of(points_), kDot);
+        const std::vector<CurveFact>& facts = session_.curve;
+        for (std::size_t i = 1; i < facts.size() && facts.size() == q_.options.size(); ++i)
+            if (facts[i - 1].tier >= 0 && facts[i].tier >= 0 && facts[i - 1].tier != facts[i].tier)
+                places_.add_line({edge(i), area_.y}, {edge(i), area_.bottom()});
         if (waits()) {
             std::vector<double> parts;
             for (const CurveFact& f : session_.curve) parts.push_back(f.waits_s);

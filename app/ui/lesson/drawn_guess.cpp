@@ -3,6 +3,7 @@
 #include "app/ui/scene/colors.h"
 #include "core/base/text.h"
 #include "core/plan/names.h"
+#include "core/teach/wire_race.h"
 
 #include <algorithm>
 #include <array>
@@ -43,6 +44,12 @@ void draw_ticks(Ui& ui, const GuessScale& scale, Rect labels, const std::string&
     }
 }
 
+// Writes a value as it would be typed, as fine as a tenth of the smallest step of the arrows.
+void type_guess(StepState& state, double end, double value) {
+    const double step = end / kFineSteps / 10;
+    state.typed = three_digits(std::clamp(std::round(value / step) * step, 0.0, end));
+}
+
 // Moves the end of the bar: by the mouse, or by the arrows while it has the keyboard.
 void move_end(Ui& ui, Rect row, const GuessScale& scale, StepState& state, double now) {
     const Hit hit = ui.area("lesson.guess", row, 0);
@@ -54,9 +61,7 @@ void move_end(Ui& ui, Rect row, const GuessScale& scale, StepState& state, doubl
         if (pressed({.key = Key::left, .shift = ui.frame().shift}, true)) value -= by;
         ui.focus_ring(row, 4);
     }
-    if (value == now) return;
-    const double step = scale.end / kFineSteps / 10;
-    state.typed = three_digits(std::clamp(std::round(value / step) * step, 0.0, scale.end));
+    if (value != now) type_guess(state, scale.end, value);
 }
 
 void draw_bar(Ui& ui, Rect row, float end, Color color, bool outline) {
@@ -107,13 +112,37 @@ float draw_guess(Ui& ui, Rect room, LessonSession& session, float size, bool dra
     return room.y - top;
 }
 
-double drawn_bytes(const LessonSession& session) {
-    constexpr double kGib = 1024.0 * 1024 * 1024;
+namespace {
+
+constexpr double kGuessGib = 1024.0 * 1024 * 1024;
+
+// Returns true if the end of a bar of bytes is drawn.
+bool draws_bytes(const LessonSession& session) {
     const LessonStep* step = session.current();
-    const Answer& answer = session.solution.answer;
-    if (!session.open || step == nullptr || !step->question || !step->question->drawn) return 0;
-    if (step->question->kind != QuestionKind::number || answer.unit != "GiB") return 0;
-    return std::max(0.0, parse_guess(session.states[session.step].typed, answer.unit).value_or(0)) * kGib;
+    return session.open && step != nullptr && step->question && step->question->drawn
+           && step->question->kind == QuestionKind::number && session.solution.answer.unit == "GiB";
+}
+
+}  // namespace
+
+double drawn_bytes(const LessonSession& session) {
+    if (!draws_bytes(session)) return 0;
+    return std::max(0.0, parse_guess(session.state().typed, "GiB").value_or(0)) * kGuessGib;
+}
+
+void draw_bytes(LessonSession& session, double bytes) {
+    if (!draws_bytes(session) || !session.waits_for_answer()) return;
+    const double end = guess_scale(session.solution, session.current()->title);
+    type_guess(session.state(), end, bytes / kGuessGib);
+}
+
+int drawn_zero(const LessonSession& session) {
+    if (!draws_bytes(session)) return -1;
+    const AskedQuery asked = split_query(session.current()->question->query);
+    if (asked.query != "memory fullest" || asked.sets.size() != 1) return -1;
+    for (int zero = 0; zero < static_cast<int>(kZeroStages); ++zero)
+        if (asked.sets.front() == "layout.zero=" + std::to_string(zero)) return zero;
+    return -1;
 }
 
 // A curve that is drawn before it is known: each point is dragged up and down; then the true one over it.

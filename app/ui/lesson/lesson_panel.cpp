@@ -585,15 +585,6 @@ float draw_asked(Ui& ui, Rect room, const LessonSession& session, float size, Le
     if (plans.empty() || !session.state().shown()) return 0;
     room.cut_top(8);
     const bool one_row = room.w >= kOneRow;
-    const Rect head = one_row ? Rect{room.x, room.y, kHeadWidth, std::round(size * 2)} : room.cut_top(20);
-    if (draw) ui.section(head, "THE PICTURE SHOWS");
-    Rect chips = room;
-    if (one_row) chips.cut_left(kHeadWidth);
-    ChipRow row(ui, chips, size, draw);
-    const auto chip = [&](std::size_t index, const std::string& label) {
-        const bool chosen = session.asked_shown == static_cast<int>(index) - 1;
-        if (row.chip(index, label, chosen)) action = {LessonAction::Kind::ask_plan, index};
-    };
     // If the words of the options take more than a row, the picture would pay for it: their settings
     // stand there, where those of each are shorter. Some by their words and some by settings would read as if
     // they were of different questions.
@@ -604,8 +595,22 @@ float draw_asked(Ui& ui, Rect room, const LessonSession& session, float size, Le
         settings.push_back(sets_text(p.sets));
         shorter = shorter && settings.back().size() < p.label.size();
     }
-    if (shorter && ChipRow::width_of(ui, labels, size) > chips.w) labels = std::move(settings);
-    for (std::size_t i = 0; i < labels.size(); ++i) chip(i, labels[i]);
+    const float beside = one_row ? room.w - kHeadWidth : room.w;
+    const auto fits = [&](const std::vector<std::string>& in, float width) {
+        return ChipRow::width_of(ui, in, size) <= width;
+    };
+    if (shorter && !fits(labels, beside)) labels = std::move(settings);
+    // The head gives its place to chips that would need another row for it.
+    const bool headed = !one_row || fits(labels, beside);
+    const Rect head = one_row ? Rect{room.x, room.y, kHeadWidth, std::round(size * 2)} : room.cut_top(20);
+    if (draw && headed) ui.section(head, "THE PICTURE SHOWS");
+    Rect chips = room;
+    if (one_row && headed) chips.cut_left(kHeadWidth);
+    ChipRow row(ui, chips, size, draw);
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+        const bool chosen = session.asked_shown == static_cast<int>(i) - 1;
+        if (row.chip(i, labels[i], chosen)) action = {LessonAction::Kind::ask_plan, i};
+    }
     room.cut_top(row.used() + 6);
     std::string says = "V: the plan that was asked about, or the step's own.";
     if (session.asked_shown >= 0) {
@@ -696,7 +701,7 @@ std::vector<int> parse_votes(std::string_view text) {
 void take_votes(StepState& state, std::size_t options) {
     std::vector<int> votes = parse_votes(state.votes_typed);
     if (votes.size() != options) {
-        state.votes_refusal = "A count for each of the " + std::to_string(options) + " options, as 21 6 3.";
+        state.votes_refusal = "Type " + std::to_string(options) + " counts, one for each option.";
         return;
     }
     (state.shown() ? state.votes_after : state.votes) = std::move(votes);

@@ -69,6 +69,10 @@ inline constexpr double kFineSteps = 100, kCoarseSteps = 10;
 float draw_guess(Ui& ui, Rect room, LessonSession& session, float size, bool draw = true);
 // Returns how many bytes are drawn so; 0 where the question is of no bytes, or nothing is drawn.
 [[nodiscard]] double drawn_bytes(const LessonSession& session);
+// Draws the end of the bar there instead, as it would be typed, while the question waits for its answer.
+void draw_bytes(LessonSession& session, double bytes);
+// Returns the stage of ZeRO that such a question is about, with all else as the step has it; -1: of none.
+[[nodiscard]] int drawn_zero(const LessonSession& session);
 // Draws a curve in the same way, point by point.
 float draw_curve(Ui& ui, Rect room, LessonSession& session, bool draw = true);
 

@@ -436,7 +436,7 @@ void draw_figure(Ui& ui, Rect cell, const Figure& f) {
         text = was;
         context.color = ui.theme().text;
     }
-    // A list is written by whole entries, as many as have room.
+    // Whole entries of a list are written, as many as have room.
     const std::string all = text;
     for (std::size_t at = 0; c.text_width(text, context) > cell.w;) {
         if ((at = text.rfind(" · ")) == std::string::npos) break;

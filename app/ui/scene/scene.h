@@ -22,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -185,6 +186,8 @@ struct Scene {
     double axis_s = 0, axis_bytes = 0;
     const Evaluation* outlined = nullptr;
     double guess_bytes = 0;  // what a room draws as the answer, in the plot of the memory; 0: nothing
+    int guess_zero = -1;     // the stage of ZeRO that it is drawn for; -1: the plan as it is
+    std::function<void(double)> move_guess{};  // takes the bytes drawn instead; null: it stays as it is
     std::optional<InjectedStage> injected{};
     std::span<const BetterLayout>
         better{};  // layouts that fit and are much faster, where a search knows some

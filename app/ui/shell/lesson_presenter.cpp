@@ -40,6 +40,10 @@ Rect inside_words(Rect words, float size, bool tight) {
 // give way to an answer first, then lines and gaps get smaller; only what is still too much is scrolled.
 void LessonDesk::fit_words(Ui& ui, float width, float height, const Scene& scene) {
     const float most = presenter_size(ui.frame().size.x);
+    if (!presenter_.on) {  // its button to leave was pressed in this frame: the window folds no words
+        presenter_.words_size = most;
+        return;
+    }
     const float least = std::clamp(kLeastPixels / ui.frame().scale, 9.0f, 11.0f);
     const StepState none;
     const StepState& s = lesson_.current() != nullptr ? lesson_.state() : none;

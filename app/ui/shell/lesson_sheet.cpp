@@ -113,7 +113,11 @@ float scale_height(const StepSheet& s) {
     return s.step.question->kind == QuestionKind::curve ? 190.0f : 46.0f;
 }
 
-void draw_scale(Canvas& c, Rect room, const StepSheet& s, const TextStyle& text, Color line) {
+bool asks_for_line(const StepSheet& s) {
+    return s.step.question && s.step.question->kind == QuestionKind::curve && scale_end(s) > 0;
+}
+
+void draw_scale(Canvas& c, Rect room, const StepSheet& s, const TextStyle& text, Color line, bool answered) {
     const float label = text.size * 1.4f;
     const Rect labels = room.cut_bottom(label);
     const auto mark = [&](float x, const std::string& words) {
@@ -137,14 +141,22 @@ void draw_scale(Canvas& c, Rect room, const StepSheet& s, const TextStyle& text,
     c.line({room.x, room.y}, {room.x, room.bottom()}, line, 1.5f);
     c.line({room.x, room.bottom()}, {room.right(), room.bottom()}, line, 1.5f);
     const float step = room.w / static_cast<float>(q.options.size());
+    std::vector<Vec2> points;
     for (std::size_t i = 0; i < q.options.size(); ++i) {
         const float x = room.x + step * (static_cast<float>(i) + 0.5f);
         c.line({x, room.y}, {x, room.bottom()}, line.alpha(0.4f), 1);
         mark(x, q.options[i].label);
-        if (static_cast<int>(i) != q.given) continue;
-        const double share = s.solution.options[i].number / scale_end(s);
-        c.circle({x, room.bottom() - room.h * static_cast<float>(share)}, 4, text.color);
+        if (!answered && static_cast<int>(i) != q.given) continue;
+        const Answer& answer = s.solution.options[i];
+        const float y = room.bottom() - room.h * static_cast<float>(answer.number / scale_end(s));
+        points.push_back({x, y});
+        c.circle({x, y}, 4, text.color);
+        if (answered)
+            c.text_in({x - step / 2, y - label - 6, step, label}, answer.text, text, Align::center);
+        else
+            c.text_in({x + 8, y - label - 2, step - 8, label}, "given: " + answer.text, text);
     }
+    if (answered) c.polyline(points, line, 2.5f);
 }
 
 std::vector<std::string> goals_of(const StepSheet& s) {
@@ -187,6 +199,7 @@ PictureRequest picture_request_of(const StepSheet& s, bool open) {
     request.size = kPictureSize;
     request.task = s.step.task;
     request.theme = ThemeId::light;
+    request.in_lesson = true;
     const bool asks = open && s.step.question && s.step.question->kind == QuestionKind::ranks;
     if (open) request.hidden_answer = s.hidden_answer;
     request.uncolored = asks;
@@ -534,11 +547,15 @@ class Booklet {
         const std::vector<Passage> passages = passages_of_answer(s);
         sheet_.begin("Answer " + std::to_string(i + 1) + ": " + s.step.title);
         const float most = paper_.body, edge = paper_.margin * 0.4f;
-        const bool pair = pictures.size() > 1;
-        const bool beside = !pair && put_beside(passages, 0, pictures.front());
+        const bool pair = pictures.size() > 1, line = asks_for_line(s);  // on the axes that were drawn on
+        const float below = line ? scale_height(s) : 0;
+        const bool beside = !pair && !line && put_beside(passages, 0, pictures.front());
         if (!beside)
-            set_type(passages, pair ? kNarrowBody : most, 0, sheet_.left() * (pair ? kMostWordsHigh : 1));
+            set_type(passages, pair ? kNarrowBody : most, below, sheet_.left() * (pair ? kMostWordsHigh : 1));
         put_passages(passages);
+        if (line)
+            draw_scale(sheet_.canvas(), sheet_.take(below), s, sheet_.faint(), sheet_.theme().secondary,
+                       true);
         paper_.body = most;
         if (beside) return;
         if (!pair) return put_picture(pictures.front().plan, pictures.front().request);
@@ -656,8 +673,8 @@ std::string answered_html(std::vector<StepPicture> pictures, const Presets& pres
     return out + "</div>\n";
 }
 
-// Returns an empty scale to draw on, as a picture in the page.
-std::string scale_html(const StepSheet& s, const FontFiles& fonts) {
+// Returns an empty scale to draw on, as a picture in the page; with the answer the line that is right.
+std::string scale_html(const StepSheet& s, const FontFiles& fonts, bool answered = false) {
     const float h = scale_height(s);
     if (h <= 0) return "";
     constexpr float kWide = 640;
@@ -665,7 +682,8 @@ std::string scale_html(const StepSheet& s, const FontFiles& fonts) {
     Page page(PageFormat::svg, {kWide, h}, fonts, s.step.title, "");
     {
         Canvas canvas(nullptr, 1, &page);
-        draw_scale(canvas, {4, 0, kWide - 8, h}, s, {Face::regular, 14, theme.secondary, 0}, theme.secondary);
+        draw_scale(canvas, {4, 0, kWide - 8, h}, s, {Face::regular, 14, theme.secondary, 0}, theme.secondary,
+                   answered);
     }
     return "<p>" + page.finish() + "</p>\n";
 }
@@ -738,6 +756,7 @@ std::string lesson_page(const Lesson& lesson, const Plan& base, const Presets& p
         out += question_html(s, fonts);
         answers += "<p><b>" + n + ".</b> " + inline_html(lettered_answer_of(s)) + " <span class=\"small\">"
                    + html_attribute(s.solution.answer.working) + "</span></p>\n" + words_html(s.why)
+                   + (asks_for_line(s) ? scale_html(s, fonts, true) : "")
                    + answered_html(pictures.answered, presets, fonts);
     }
     if (!answers.empty()) out += "<div class=\"answers\"><h2>Answers</h2>\n" + answers + "</div>\n";

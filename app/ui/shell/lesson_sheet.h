@@ -38,8 +38,11 @@ struct StepSheet {
 [[nodiscard]] std::string scale_of(const StepSheet& sheet);
 // Returns how high the empty scale is on which such an answer is drawn by hand; 0: it is not drawn.
 [[nodiscard]] float scale_height(const StepSheet& sheet);
-// Draws it: a line, or axes for a curve with the point that is given.
-void draw_scale(Canvas& canvas, Rect room, const StepSheet& sheet, const TextStyle& text, Color line);
+// Draws it: a line, or axes for a curve with the point that is given; with the answer all of the curve, on
+// the axes that were drawn on.
+void draw_scale(Canvas& canvas, Rect room, const StepSheet& sheet, const TextStyle& text, Color line,
+                bool answered = false);
+[[nodiscard]] bool asks_for_line(const StepSheet& sheet);
 // Returns what a task wants and what it lets change, a line each.
 [[nodiscard]] std::vector<std::string> goals_of(const StepSheet& sheet);
 // Returns the solution of a task: "tp = 8, layout.zero = 1".

@@ -520,6 +520,7 @@ std::string draw_picture(const Presets& presets, const Plan& plan, const Picture
         Ui ui(window.state, info, theme_of(window.settings.theme), frame_canvas(info, page));
         Hover next;
         Scene scene = window.scene(next);
+        scene.in_lesson = scene.in_lesson || request.in_lesson;
         const KeptPlan* const a = request.outlined ? window.views.compare.pinned() : nullptr;
         if (a != nullptr) keep_outline(scene, *a->evaluation);
         const ViewId view = *view_named(request.view);

@@ -68,6 +68,7 @@ struct PictureRequest {
     std::optional<Plan> reaches{};         // scales reach as far as this plan's, which is not drawn
     HiddenAnswer hidden_answer{};          // of a question next to the picture; a screen has its own
     std::optional<LessonTask> task{};      // next to the picture: advice keeps to what it allows
+    bool in_lesson = false;                // it says bread and crust, as the window does in a lesson
     bool uncolored = false;                // the mesh without the colours of groups
     int mesh_figure = 0;                   // that the mesh shows: a place in mesh_figures()
     Page* onto = nullptr;                  // drawn on what it has open, and no bytes are given back

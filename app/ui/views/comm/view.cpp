@@ -159,7 +159,11 @@ void draw_comm(Ui& ui, Rect head_row, Rect room, Scene& scene, CommViewState& st
     head_sentence(ui, head_row, room, headline(scene), 120);
     if (tall) {
         const auto sequence = sequence_parallel_bytes(scene.plan, scene.evaluation);
-        ui.canvas().text_in(room.cut_top(18), remark(scene), ui.small());
+        const std::string said = remark(scene);
+        if (ui.canvas().text_width(said, ui.small()) <= room.w)
+            ui.canvas().text_in(room.cut_top(18), said, ui.small());
+        else
+            put_paragraph(ui, room, said, ui.small(), 17, 1);
         room.cut_top(10);
         if (state.part == CommViewState::kLanes || state.part == CommViewState::kOneLayer) {
             CommLanesState& lanes = state.part == CommViewState::kLanes ? state.lanes : state.layer;

@@ -47,10 +47,11 @@ void draw_lane(Ui& ui, Rect row, const RaceLane& lane, double at_s, bool asked) 
     const std::string rate = bandwidth_text(lane.bytes_per_s);
     const float label_w = label.w - 8;
     const std::array names{asked ? lane.name + ", " + rate : lane.name, lane.name};
-    ui.label({label.x, two ? y - 18 : y - 9, label_w, 18}, wording(ui, label_w, names, ui.title()),
-             ui.title());
+    const std::string name(wording(ui, label_w, names, ui.title()));
+    ui.label({label.x, two ? y - 18 : y - 9, label_w, 18}, name, ui.title());
     if (two) {
-        const std::array reaches{asked ? lane.reach : rate + ", " + lane.reach, rate};
+        const bool rated = asked && name == names[0];  // it is not said twice
+        const std::array reaches{asked ? lane.reach : rate + ", " + lane.reach, rated ? "" : rate};
         ui.label({label.x, y, label_w, 17}, wording(ui, label_w, reaches, ui.small()), ui.small());
     }
     const float h = thickness(lane.bytes_per_s, std::min(34.0f, row.h - 4));

@@ -490,7 +490,12 @@ void draw_compact_text(Ui& ui, Rect cell, const MapRow& r) {
     CompactText t = compact_text(ui, cell.w, r);
     for (float by = 0.5f; cell.h < t.height() && t.style.size - 0.5f >= kLeastSize; by += 0.5f)
         t = compact_text(ui, cell.w, r, by);
-    if (cell.h < t.height()) return two_rows(ui, cell, t.words.cuts, t.style, t.words.talks);
+    if (cell.h < t.height()) {  // a line each, the first as large as its width lets it be
+        t.style = compact_text(ui, cell.w, r).style;
+        while (t.style.size - 0.5f >= kLeastSize && ui.canvas().text_width(t.words.cuts, t.style) > cell.w)
+            t.style.size -= 0.5f;
+        return two_rows(ui, cell, t.words.cuts, t.style, t.words.talks);
+    }
     cell.cut_top((cell.h - t.height()) / 2);
     ui.canvas().paragraph(cell.cut_top(t.cuts_h), t.words.cuts, t.style, kCompactLine);
     ui.canvas().paragraph(cell, t.words.talks, ui.small(), kCompactLine);

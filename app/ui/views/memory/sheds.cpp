@@ -117,6 +117,15 @@ void fill_part_of_rung(Ui& ui, Rect part, std::size_t k, const ZeroRungs& all, c
     if (copied) ui.canvas().pattern(part, Pattern::hatched, ui.theme().memory[k]);
 }
 
+// Returns true if a room draws where the bars of this stage end: it is the GPU that the question is about.
+bool is_guessed(const Scene& scene, const ZeroRungs& all, const ZeroRung& r) {
+    return scene.guess_zero == r.zero && all.stages == 1 && r.possible();
+}
+
+std::string guess_of(const Scene& scene) {
+    return "guess " + memory_text(scene.guess_bytes);
+}
+
 // Draws a plot of one stage; `before` is the stage that holds more, null for the first.
 class CopyPlot {
   public:
@@ -130,6 +139,7 @@ class CopyPlot {
         side_.cut_bottom(labels_.h);
         plot_ = room;
         px_ = room.h / (shape.top * 1.02);
+        top_ = shape.top;
         shown_ = narrow ? 1 : all.ranks <= kMostBars ? all.ranks : kBarsOfMany;
         slot_ = narrow ? room.w : room.w / static_cast<float>(all.ranks <= kMostBars ? shown_ : 2 * shown_);
         slot_ = std::min(slot_, std::max(60.0f, room.w * 0.3f));
@@ -147,6 +157,41 @@ class CopyPlot {
         if (side_.w > 0) draw_side(line);
     }
 
+    // The truth grows out of what was guessed. Call it before `draw`.
+    void grow_from(double guess) {
+        const double grown = ui_.glide("sheds.grown", 1.0, static_cast<std::uint64_t>(rung_.zero));
+        if (guess > 0 && rung_.held.total() > 0) grows_ = grown + (1 - grown) * guess / rung_.held.total();
+    }
+
+    // Draws the place of the bars before they are known, and how far a room says that they go: the end of the
+    // first is taken by the mouse, or moved by the arrows.
+    void draw_open(const Scene& scene) {
+        (void)ui_.glide("sheds.grown", 0.0, static_cast<std::uint64_t>(rung_.zero));
+        c_.pattern({plot_.x, plot_.y, side_.right() - plot_.x, plot_.h}, Pattern::sparse,
+                   ui_.theme().hairline);
+        if (scene.move_guess) move_guess(scene);
+        const float y = y_of(std::min(scene.guess_bytes, top_));
+        for (std::int64_t i = 0; i < shown_; ++i) {
+            const Rect bar{plot_.x + slot_ * static_cast<float>(i), y, bar_width(), plot_.bottom() - y};
+            c_.frame(bar, ui_.theme().text, 1.5f, 2, Dash::dashed);
+        }
+        const float hbm = y_of(all_.hbm);
+        c_.line({plot_.x - 4, hbm}, {side_.right(), hbm}, ui_.theme().bad, 1, Dash::dashed);
+        if (scene.move_guess) c_.rect({plot_.x - 3, y - 4, bar_width() + 6, 8}, ui_.theme().text, 3);
+    }
+
+    // Draws over the true bars where the guess was.
+    void draw_guess(const Scene& scene) {
+        constexpr float kHigh = 17;
+        const float y = y_of(std::min(scene.guess_bytes, top_));
+        c_.line({plot_.x - 4, y}, {plot_.x + slot_ * static_cast<float>(shown_) + 4, y}, ui_.theme().text, 3);
+        const std::string words = guess_of(scene);
+        const float w = c_.text_width(words, ui_.title()) + 8;
+        const float at = y - kHigh - 3 < plot_.y ? y + 4 : y - kHigh - 3;
+        write_plate(ui_, {held_between(plot_.x, plot_.x, side_.right() - w), at, w, kHigh}, words,
+                    ui_.title(), ui_.theme().window);
+    }
+
   private:
     Ui& ui_;
     Canvas& c_;
@@ -154,7 +199,8 @@ class CopyPlot {
     const ZeroRung& rung_;
     const ZeroRung* before_;
     Rect plot_, labels_, side_;
-    double px_ = 0;
+    double px_ = 0, top_ = 0;
+    double grows_ = 1;  // of the true bar, on its way from the guess
     std::int64_t shown_ = 1;
     float slot_ = 0;
     bool narrow_ = false;  // one copy, and the parts' names where there is room
@@ -173,13 +219,30 @@ class CopyPlot {
     [[nodiscard]] float y_of(double bytes) const { return plot_.bottom() - static_cast<float>(bytes * px_); }
 
     [[nodiscard]] double drawn(std::size_t k) const {
-        return ui_.glide("sheds.bytes", bytes_at(rung_.held, k),
-                         static_cast<std::uint64_t>(rung_.zero) * 8 + k);
+        return grows_
+               * ui_.glide("sheds.bytes", bytes_at(rung_.held, k),
+                           static_cast<std::uint64_t>(rung_.zero) * 8 + k);
+    }
+
+    [[nodiscard]] float bar_width() const { return std::max(2.0f, slot_ - std::min(8.0f, slot_ * 0.24f)); }
+
+    void move_guess(const Scene& scene) {
+        constexpr double kFine = 100, kCoarse = 10;
+        const Rect bars{plot_.x - 4, plot_.y, slot_ * static_cast<float>(shown_) + 8, plot_.h};
+        const Hit hit = ui_.area("memory.guess", bars, static_cast<std::uint64_t>(rung_.zero));
+        double bytes = scene.guess_bytes;
+        if (hit.held) bytes = static_cast<double>(plot_.bottom() - ui_.frame().mouse.y) / px_;
+        if (hit.focused) {
+            const double by = top_ / (ui_.frame().shift ? kCoarse : kFine);
+            if (pressed({.key = Key::up, .shift = ui_.frame().shift}, true)) bytes += by;
+            if (pressed({.key = Key::down, .shift = ui_.frame().shift}, true)) bytes -= by;
+            ui_.focus_ring(bars, 4);
+        }
+        if (bytes != scene.guess_bytes) scene.move_guess(std::clamp(bytes, 0.0, top_));
     }
 
     void draw_copy(std::int64_t i) {
-        const float x = plot_.x + slot_ * static_cast<float>(i),
-                    w = std::max(2.0f, slot_ - std::min(8.0f, slot_ * 0.24f));
+        const float x = plot_.x + slot_ * static_cast<float>(i), w = bar_width();
         float y = plot_.bottom();
         for (const std::size_t k : kStack) {
             const auto h = static_cast<float>(drawn(k) * px_);
@@ -324,9 +387,25 @@ void draw_total_of(Ui& ui, Rect row, const ZeroRungs& all, const ZeroRung& r) {
     write_whole(ui, row, whose, ui.small());
 }
 
-bool draw_panel(Ui& ui, Rect box, const Shape& shape, const ZeroRungs& all, std::size_t i, bool asked) {
+// Draws a stage that is asked about: its place, and what the room says.
+void draw_asked_stage(Ui& ui, Rect in, const Shape& shape, const ZeroRungs& all, const ZeroRung& r,
+                      const Scene& scene) {
+    const Rect row = in.cut_top(20);
+    in.cut_top(4);
+    in.cut_bottom(shape.foot);
+    const std::array<std::string, 3> how{"drag the end of its bar", "drag the bar", "drag"};
+    if (scene.guess_bytes > 0)
+        ui.label(row, guess_of(scene), ui.style(13, Tone::text, Face::semibold));
+    else if (scene.move_guess)
+        ui.label(row, wording(ui, row.w, how, ui.small(Tone::text)), ui.small(Tone::text));
+    CopyPlot(ui, in, shape, all, r, nullptr).draw_open(scene);
+}
+
+bool draw_panel(Ui& ui, Rect box, const Shape& shape, const ZeroRungs& all, std::size_t i,
+                const Scene& scene) {
     Canvas& c = ui.canvas();
     const ZeroRung& r = all.rung[i];
+    const bool asked = scene.asked, guessed = is_guessed(scene, all, r);
     const bool own = r.zero == all.own, hidden = asked && !own;
     const Hit hit = ui.area("memory.shed", box, i, !hidden && !own);
     c.box(box, hit.hovered ? ui.theme().raised : ui.theme().panel,
@@ -337,7 +416,10 @@ bool draw_panel(Ui& ui, Rect box, const Shape& shape, const ZeroRungs& all, std:
     Rect head = in.cut_top(20);
     write_left(ui, head, "ZeRO-" + std::to_string(r.zero), ui.style(14, Tone::text, Face::semibold), 9);
     if (hidden) {
-        c.text_in(in, "?", ui.style(28, Tone::secondary), Align::center);
+        if (guessed)
+            draw_asked_stage(ui, in, shape, all, r, scene);
+        else
+            c.text_in(in, "?", ui.style(28, Tone::secondary), Align::center);
         return false;
     }
     if (!r.possible()) {
@@ -352,7 +434,10 @@ bool draw_panel(Ui& ui, Rect box, const Shape& shape, const ZeroRungs& all, std:
     const ZeroRung* before = nullptr;
     for (std::size_t k = 0; k < i; ++k)
         if (all.rung[k].possible()) before = &all.rung[k];
-    CopyPlot(ui, in, shape, all, r, asked ? nullptr : before).draw();
+    CopyPlot plot(ui, in, shape, all, r, asked ? nullptr : before);
+    if (guessed) plot.grow_from(scene.guess_bytes);
+    plot.draw();
+    if (guessed && scene.guess_bytes > 0) plot.draw_guess(scene);
     if (shape.wires)
         draw_wires(ui, foot, shape, all, r);
     else if (shape.calls)
@@ -422,7 +507,7 @@ std::optional<PlanEdit> draw_sheds(Ui& ui, Rect head_row, Rect room, Scene& scen
     for (std::size_t i = 0; i < kZeroStages; ++i) {
         const Rect box = room.cut_left(w);
         room.cut_left(kPanelGap);
-        if (!draw_panel(ui, box, shape, all, i, scene.asked)) continue;
+        if (!draw_panel(ui, box, shape, all, i, scene)) continue;
         edit = PlanEdit{all.rung[i].plan, "ZeRO-" + std::to_string(i), ""};
         edit->plan.training.global_batch = scene.plan.training.global_batch;
     }

@@ -27,7 +27,9 @@ void draw_ranks_in_a_row(Ui& ui, Rect room, const Scene& scene) {
     const std::int64_t world = scene.evaluation.mesh.world, domain = domain_of(cluster, 0);
     Rect label = room.cut_left(std::min(180.0f, room.w * 0.2f));
     ui.label(label.cut_top(18), "the ribbon: " + thousands(world) + " ranks", ui.title());
-    ui.label(label.cut_top(17), "as they lie in the " + std::string(domain_name(cluster)) + "s", ui.small());
+    const std::string in_nodes = "in the " + std::string(domain_name(cluster)) + "s";
+    const std::array<std::string, 2> where{"as they lie " + in_nodes, in_nodes};
+    ui.label(label.cut_top(17), wording(ui, label.w, where, ui.small()), ui.small());
     if (room.w > 700) {
         Rect wires = room.cut_right(230);
         for (int t = 0; t < 2 && t < static_cast<int>(cluster.tiers.size()); ++t)
@@ -370,7 +372,8 @@ namespace {
 constexpr std::int64_t kMostPieces = 64, kMostWired = 16;
 constexpr float kNodePad = 16, kNodeGap = 26, kMostCardGap = 20;
 
-// Which piece of a weight a rank has: its place among the pieces, across by the innermost axis that cuts it.
+// Which piece of a weight a rank has: its place among the pieces, across by the first axis that cuts it, of
+// the axes as they are listed. So a piece keeps its place in the weight where the order of the ranks changes.
 struct Piece {
     std::int64_t across = 0, down = 0, of_across = 1, of_down = 1;
     bool copied = false;  // another rank before it has the same
@@ -396,17 +399,27 @@ bool copied_along(const GroupFactors& over, const MeshAxis& axis) {
     });
 }
 
+// Returns the axes in one order for any order of the ranks: pipeline stages come last.
+std::vector<const MeshAxis*> axes_as_listed(const MeshAxes& axes) {
+    std::vector<const MeshAxis*> out;
+    for (const MeshAxis& a : axes.span()) out.push_back(&a);
+    std::ranges::sort(out, [](const MeshAxis* a, const MeshAxis* b) {
+        return std::pair(a->kind == GroupKind::pp, a->kind) < std::pair(b->kind == GroupKind::pp, b->kind);
+    });
+    return out;
+}
+
 Piece piece_of(const MeshAxes& axes, const GroupFactors& over, std::int64_t rank) {
     Piece p;
     bool first = true;
-    for (const MeshAxis& a : axes.span()) {
-        const std::int64_t at = a.place_of(rank);
-        if (copied_along(over, a)) {
+    for (const MeshAxis* a : axes_as_listed(axes)) {
+        const std::int64_t at = a->place_of(rank);
+        if (copied_along(over, *a)) {
             p.copied = p.copied || at > 0;
         } else if (first) {
-            p.across = at, p.of_across = a.degree, first = false;
+            p.across = at, p.of_across = a->degree, first = false;
         } else {
-            p.down += at * p.of_down, p.of_down *= a.degree;
+            p.down += at * p.of_down, p.of_down *= a->degree;
         }
     }
     return p;
@@ -722,8 +735,10 @@ void draw_pieces(Ui& ui, Rect room, const Scene& scene, const RibbonSide& side, 
     draw_wires_of(ui, p, scene, side, axes);
     const GroupFactors& copied = copied_in(over, side.experts);
     Color color = ui.theme().text;
-    for (std::size_t i = axes.count; i-- > 0;)
-        if (!copied_along(copied, axes.axis[i])) color = axes.axis[i].color;
+    const std::vector<const MeshAxis*> listed = axes_as_listed(axes);
+    const auto cuts =
+        std::ranges::find_if(listed, [&](const MeshAxis* a) { return !copied_along(copied, *a); });
+    if (cuts != listed.end()) color = (*cuts)->color;
     draw_cards_and_pieces(ui, p, side, axes, copied, color);
 }
 

@@ -29,7 +29,8 @@ constexpr std::size_t kMostRows = 16;   // of larger groups a part is drawn
 constexpr std::size_t kMostCopies = 4;  // rows of GPUs that keep the same experts, next to a question
 constexpr float kLeastRow = 15, kRow = 50, kSmallRow = 24;
 constexpr float kHeads = 20, kFoot = 18, kCardGap = 16, kNodeGap = 8;
-constexpr float kLeastFoot = 290;  // height of a room that has it
+constexpr float kLeastFoot = 290;       // height of a room that has it
+constexpr float kLeastHatchWords = 13;  // height of a drawer that has words next to it
 constexpr float kMostWide = 1900, kLeastWide = 300, kDrawer = 30, kStub = 12;
 constexpr RichStyle kCosts{13, 20, 8, Tone::secondary};
 constexpr double kScaleLoad = 1.5;  // a drawer of so many times the mean fills its place
@@ -675,7 +676,9 @@ class TokenView {
             c_.rect({shared_x_ + (shared_w_ - 14) / 2 - h / 2, r.y() - h / 2, h, h}, theme_.etp, 2);
         }
         const Rect place = r.r.inset(8, 1);
-        if (plain_ && r.rank == state_.asked) c_.frame(place, theme_.text, 1.5f, 5, Dash::dashed);
+        // In a low row it would go through the name.
+        if (plain_ && r.rank == state_.asked)
+            c_.frame(place.inset(0, r.r.h < 20 ? -2.5f : 0.0f), theme_.text, 1.5f, 5, Dash::dashed);
         if (std::ranges::find(state_.outlined, r.rank) != state_.outlined.end())
             c_.frame(place, theme_.text, 2, 5);
     }
@@ -690,7 +693,7 @@ class TokenView {
         const TextStyle style = ui_.style(11).in(theme_.bad);
         const auto write = [&](std::string_view words, const TextStyle& in) {
             const float w = c_.text_width(words, in) + 6;
-            if (w <= free - 4 && box.h >= 13)
+            if (w <= free - 4 && box.h >= kLeastHatchWords)
                 write_plate(ui_, {box.right() + (free - w) / 2, r.y() - 7, w, 14}, words, in, theme_.window);
         };
         if (r.drawer == way_.hot && !real) return write("if × " + trimmed(load), ui_.style(11, Tone::text));
@@ -710,6 +713,11 @@ class TokenView {
             std::array<std::string, 2> wordings{drawn_words(way_, drawn), ""};
             drawn.picks = false;
             wordings[1] = drawn_words(way_, drawn);
+            if (supposes() && !rows_.empty() && drawer(rows_.front()).h < kLeastHatchWords) {
+                const std::string hatch = "Hatched: if one GPU got " + times_words(costs_.other_imbalance)
+                                          + ", the others would wait.";
+                wordings = {wordings[1] + " " + hatch, hatch};
+            }
             const TextStyle faint = ui_.style(11.5f, Tone::faint);
             c_.text_in(foot_, wording(ui_, foot_.w, wordings, faint), faint);
         }

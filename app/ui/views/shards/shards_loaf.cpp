@@ -643,10 +643,18 @@ void draw_prices(Ui& ui, Rect room, const Scene& scene, const std::vector<MapRow
         const TierMark mark = mark_of_tier(ui.theme(), scene.plan.cluster, r.tier);
         names_axis(ui, r.kind, {row.x, row.y, kWireSample + columns.name, row.h});
         // Words that are too long for the row stand in a shorter form, and are left out rather than cut.
+        const bool all = figures <= row.w;  // else there are name, bytes and time
         const std::array wordings{r.often + ", " + r.talk, r.talk, r.often};
         const std::string says(wording(ui, row.w - figures, wordings, ui.small()));
         Rect sample = row.cut_left(kWireSample);
         c.line({sample.x, sample.center().y}, {sample.x + 26, sample.center().y}, color, 3, mark.dash);
+        if (!all) {
+            text_row(ui, row,
+                     {{price_name(scene, r), share(), bold},
+                      {traffic_text(r.sent_bytes), px(kFigure), bold, Align::right},
+                      {time_text(r.time_s), px(kFigure), ui.style(12), Align::right}});
+            continue;
+        }
         text_row(ui, row,
                  {{price_name(scene, r), px(columns.name), bold},
                   {tier_label(scene.plan.cluster, r.tier), px(columns.wire), ui.small()},

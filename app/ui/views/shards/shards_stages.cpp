@@ -227,7 +227,7 @@ void StagesPainter::arrows(Rect from, Rect to) {
         c_.line({x, tail}, {x, tip + back}, color_, 2);
         c_.polygon({{x - head * 0.8f, tip + back}, {x + head * 0.8f, tip + back}, {x, tip}}, color_);
     };
-    const float upper = from.bottom() - room, lower = to.y + 7;
+    const float upper = from.bottom() - room, lower = to.y + 3;  // above its name
     arrow(from.x + 32, upper, lower);
     arrow(from.x + 50, lower, upper);
 }
@@ -268,7 +268,9 @@ void StagesPainter::names(Rect room, const StageBox& b) {
     if (low) return line(place.layers);
     line("stage " + std::to_string(b.stage));
     line(place.layers);
-    if (!place.ends.empty()) line(place.ends + " too");
+    if (place.ends.empty()) return;
+    const std::array<std::string, 2> ends{place.ends + " too", place.ends};
+    line(std::string(wording(ui_, room.w, ends, ui_.small())));
 }
 
 void StagesPainter::boxes(Rect room, std::size_t i, const LoafScale& scale) {

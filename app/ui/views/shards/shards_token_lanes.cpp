@@ -250,10 +250,10 @@ class TokenLanes {
                     brief = each + " a hop, partly hidden.";
         } else if (way.comm == CpComm::allgather) {
             why = "All keys and values come before the first product.";
-            brief = "All before the first product.";
+            brief = "All of them first.";
         } else {
             why = "Two all-to-alls, there and back; each GPU needs whole heads.";
-            brief = "There and back; whole heads.";
+            brief = "There and back.";
         }
         if (c_.text_width(why, ui_.small()) > first.w) why = brief;
         ui_.label(first, why, ui_.small());

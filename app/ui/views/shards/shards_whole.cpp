@@ -205,8 +205,11 @@ void draw_whole_legend(Ui& ui, Rect room, const Scene& scene, const Loaf& loaf, 
         for (const LoafPart part : {LoafPart::optimizer, LoafPart::gradients, LoafPart::parameters})
             line((in_lesson ? "crust: " : "") + std::string(name_of(part)),
                  ui.theme().memory[2 - static_cast<std::size_t>(part)], loaf.whole.bytes_of(part));
-    line(bread_words(loaf, round_of(scene.plan, scene.evaluation), in_lesson), ui.theme().memory[3],
-         loaf.whole.bytes_of(LoafPart::bread));
+    constexpr float kSwatch = 16, kFigure = 70;
+    std::string bread = bread_words(loaf, round_of(scene.plan, scene.evaluation), in_lesson);
+    if (ui.canvas().text_width(bread, ui.small()) > room.w - kSwatch - kFigure)
+        bread = bread.substr(0, bread.find(" sample"));  // "bread: 4 of 32"
+    line(bread, ui.theme().memory[3], loaf.whole.bytes_of(LoafPart::bread));
     if (room.h >= 16 && rest > 0) write(room.cut_top(16), "buffers, not drawn", rest);
 }
 
@@ -248,9 +251,9 @@ void name_edges(Ui& ui, Rect room, const Plan& plan, const Loaf& loaf, const Who
                 style, 14);
 }
 
-// Draws the cuts between stages where they are, and names the layers of each. A stage that stands out has an
-// outline.
-void draw_seams(Ui& ui, const Whole& w, const WholeLook& look, std::int64_t layers) {
+// Draws the cuts between stages where they are, and names the layers of each where there is room for names. A
+// stage that stands out has an outline.
+void draw_seams(Ui& ui, const Whole& w, const WholeLook& look, std::int64_t layers, bool names) {
     Canvas& c = ui.canvas();
     const LoafPlace& p = w.place;
     const std::vector<StagePiece>& pieces = look.stages->loaf.pieces;
@@ -280,7 +283,7 @@ void draw_seams(Ui& ui, const Whole& w, const WholeLook& look, std::int64_t laye
             const double at = static_cast<double>(o.begin + o.end) / (2 * all);
             return o.stage == look.highlighted && std::abs(p.point(0, at, 0).y - middle) < kNameApart;
         };
-        if (pieces[i].layers() > 0 && middle - named >= kNameApart
+        if (names && pieces[i].layers() > 0 && middle - named >= kNameApart
             && (bright || std::none_of(pieces.begin(), pieces.end(), covers))) {
             const std::string words = thousands(pieces[i].begin)
                                       + (pieces[i].layers() > 1 ? "–" + thousands(pieces[i].end - 1) : "");
@@ -289,7 +292,7 @@ void draw_seams(Ui& ui, const Whole& w, const WholeLook& look, std::int64_t laye
             named = middle;
         }
     }
-    if (p.at.y - p.scale.h - 20 > 0)
+    if (names && p.at.y - p.scale.h - 20 > 0)
         c.text_in({p.at.x - kSideName, p.at.y - p.scale.h - 16, kSideName - 14, 14}, "layers", style,
                   Align::right);
     for (const StagePiece& piece : pieces) {
@@ -342,10 +345,11 @@ std::optional<PlanEdit> draw_whole(Ui& ui, Rect room, Scene& scene, const Loaf& 
                                   ? (look.only_one ? "holds " : "would hold ") + memory_text(loaf.whole.total)
                                   : "",
                       has = holds + "; it has " + memory_text(scene.plan.cluster.gpu.hbm_bytes);
+    constexpr float kLeastForWhole = 250;  // of the head that says all, with what it would hold
     ui.section(room.cut_top(20),
-               look.only_one ? "THE GPU"
-               : look.stages ? "WHOLE, ON ONE GPU"
-                             : "ONE GPU",
+               look.only_one                             ? "THE GPU"
+               : look.stages && room.w >= kLeastForWhole ? "WHOLE, ON ONE GPU"
+                                                         : "ONE GPU",
                known && c.text_width(has, ui.style(11)) + (look.stages ? 160.0f : 90.0f) < room.w ? has
                                                                                                   : holds);
     if (!known) {
@@ -371,11 +375,13 @@ std::optional<PlanEdit> draw_whole(Ui& ui, Rect room, Scene& scene, const Loaf& 
     const LoafScale scale = same          ? *look.scale
                             : look.stages ? scale_for(one, room.w, room.h)
                                           : scale_of_whole(one, room.w, room.h);
-    if (look.stages && note.h >= 16)
-        ui.label(note,
-                 same ? "Volume is memory, one scale for all boxes."
-                      : "Volume is memory; the whole has a scale of its own.",
-                 ui.small());
+    if (look.stages && note.h >= 16) {
+        const std::array<std::string, 2> notes{same ? "Volume is memory, one scale for all boxes."
+                                                    : "Volume is memory; the whole has a scale of its own.",
+                                               same ? "one scale for all boxes"
+                                                    : "the whole has its own scale"};
+        ui.label(note, wording(ui, note.w, notes, ui.small()), ui.small());
+    }
     const Whole w{place_in(room, scale, one), starts_of(scale, slice), loaf.drawers_from,
                   std::min(loaf.samples, kMostSamples)};
     LoafLook loaf_look;
@@ -387,7 +393,7 @@ std::optional<PlanEdit> draw_whole(Ui& ui, Rect room, Scene& scene, const Loaf& 
     loaf_look.samples = w.samples;
     draw_slice(c, ui.theme(), w.place, slice, loaf_look);
     if (names) name_edges(ui, named, scene.plan, loaf, w, look.stages == nullptr);
-    if (look.stages) draw_seams(ui, w, look, loaf.layers);
+    if (look.stages) draw_seams(ui, w, look, loaf.layers, names);
     std::optional<PlanEdit> edit;
     for (const Chip& chip : chips)
         if (auto one_edit = draw_chip(ui, scene, chip, w, all, look.stages == nullptr))
