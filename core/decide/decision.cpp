@@ -49,8 +49,8 @@ bool is_sure_gain(double gain, const Step& a, const Step& b) {
 
 namespace {
 
-// Returns the fastest layout, or one that fits beyond doubt where that may not, and is not faster by more than
-// the estimate knows: risk comes first. Next to a plan that fits it has to be worth its change.
+// Returns the fastest layout, or one that fits beyond doubt where that may not, and is not faster by more
+// than the estimate knows: risk comes first. Next to a plan that fits it has to be worth its change.
 const SearchResult& to_propose(const PlanDecision& d, const Evaluation& e, const NearLayouts& near) {
     if (near.fastest->fit == MemoryFit::yes || !near.surest) return *near.fastest;
     if (fits(d.now) && 1 - near.surest->step_s / e.step->time_s < kWorthIt) return *near.fastest;

@@ -179,6 +179,12 @@ TEST_CASE("each schedule is reached by its name in the palette, and undone") {
             run_command(d, "schedule " + name + ":");
             CHECK(d.plan().layout.schedule == schedule);
             CHECK(d.plan().layout.virtual_stages == c.chunks);
+            d.press({Key::z, true});  // by its id, as a menu does
+            REQUIRE_FALSE(
+                (d.plan().layout.schedule == schedule && d.plan().layout.virtual_stages == c.chunks));
+            run_id(d, "schedule." + std::string(name_of(schedule)) + "." + std::to_string(c.chunks));
+            CHECK(d.plan().layout.schedule == schedule);
+            CHECK(d.plan().layout.virtual_stages == c.chunks);
         }
     }
     while (d.shell.document().can_undo()) d.press({Key::z, true});

@@ -129,6 +129,12 @@ TEST_CASE("every row of the popovers of precision, optimizer, attention, overlap
     CHECK(change("mod.offload", "offload.optimizer", 1).offload.optimizer == 1);
     CHECK(change("mod.offload", "offload.parameters", 1).offload.parameters == 1);
     CHECK(change("mod.offload", "offload.layers.plus", 0).offload.activations_layers == 1);
+    REQUIRE(d.click("mod.offload"));
+    REQUIRE(d.click("offload.layers.plus"));
+    REQUIRE(d.click("offload.layers.minus"));
+    CHECK(d.plan().training.offload.activations_layers == 0);
+    REQUIRE(d.click("offload.layers"));  // the number itself is no button
+    CHECK(d.plan().training.offload.activations_layers == 0);
 }
 
 TEST_CASE("plus at the GPUs gives the cluster more of them, and minus takes them back") {

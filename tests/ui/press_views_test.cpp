@@ -85,6 +85,26 @@ TEST_CASE("the bands of the communication view show time or bytes") {
     CHECK(d.surface.read().pixels != bytes.pixels);
 }
 
+TEST_CASE("a switch without room for its labels shows some of them, and its marks go on to the others") {
+    bool found = false;
+    for (float width = 360; width < 900 && !found; width += 60) {
+        Driver d("llama-3-70b-3d", {width, 700});
+        d.shell.show_full(ViewId::step);
+        d.settle();
+        found = d.drawn("step.view.later");
+        if (!found) continue;
+        CAPTURE(width);
+        const int& part = d.shell.views().step.part;
+        const int before = part;
+        REQUIRE(d.click("step.view.later"));
+        const int after = part;
+        CHECK(after > before);
+        REQUIRE(d.click("step.view.earlier"));
+        CHECK(part < after);
+    }
+    CHECK(found);
+}
+
 TEST_CASE("two orders stand side by side and go again; a cell of either selects its rank") {
     Driver d("llama-3-70b-3d");
     REQUIRE_FALSE(d.drawn("mesh.cells.second"));

@@ -47,6 +47,9 @@ std::string kind_of(std::string_view name) {
         "mesh.color.", "mesh.second.",    "page.",    "word."};
     static constexpr std::array<std::string_view, 4> kParts{".minus", ".plus", ".toggle", ".badge"};
     if (name.ends_with(".across")) return "*.across";
+    // The marks of a switch that shows a part of its labels.
+    if (name.ends_with(".earlier")) return "*.earlier";
+    if (name.ends_with(".later")) return "*.later";
     for (const std::string_view family : kFamilies) {
         if (!name.starts_with(family) || name == "order.preset" || name == "constants.name"
             || name == "constants.source" || name == "constants.reset")

@@ -91,7 +91,7 @@ TEST_CASE("a table that goes on has its head on each page, and each page its num
     }
     CHECK(pages >= 5);
     CHECK(heads >= 4);  // the legend's, and the table's on each of its pages
-    CHECK(stages >= heads);
+    CHECK(stages + 1 >= heads);
     for (std::size_t p = 1; p <= pages; ++p) {
         const bool numbered = std::any_of(runs.begin(), runs.end(), [&](const TextRun& r) {
             return r.text == std::to_string(p);  // the count of pages is not known yet in this pass

@@ -5,6 +5,7 @@
 
 #include "core/base/files.h"
 #include "core/io/plan_json.h"
+#include "core/teach/lesson.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>
@@ -52,15 +53,19 @@ TEST_CASE("what is opened as one's own is asked once for its software, where its
         d.press({Key::enter});
         d.settle();
     };
-    Driver d("mesh-8");
     folder.put("config.json", model);
-    open_mine(d, folder.file("config.json"));
-    REQUIRE(d.shell.dialog() == DialogKind::run_by);
-    REQUIRE(d.click("dialog.run_by.PyTorch"));
-    CHECK(d.shell.dialog() == DialogKind::none);
-    CHECK(d.plan().model.layers == 8);
-    CHECK(d.plan().training.software == Software::torchtitan);
-    const std::string named = write_plan(d.plan());
+    std::string named;
+    for (const RoomSoftware& r : kRoomSoftware) {
+        CAPTURE(std::string(r.name));
+        Driver d("mesh-8");
+        open_mine(d, folder.file("config.json"));
+        REQUIRE(d.shell.dialog() == DialogKind::run_by);
+        REQUIRE(d.click("dialog.run_by." + std::string(r.name)));
+        CHECK(d.shell.dialog() == DialogKind::none);
+        CHECK(d.plan().model.layers == 8);
+        CHECK(d.plan().training.software == r.software);
+        if (r.software == Software::torchtitan) named = write_plan(d.plan());
+    }
     REQUIRE(named.find("torchtitan") != std::string::npos);
     Driver other("mesh-8");
     folder.put("named.plan.json", named);

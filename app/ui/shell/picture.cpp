@@ -495,6 +495,7 @@ std::string draw_picture(const Presets& presets, const Plan& plan, const Picture
     window.evaluate();
     Screen screen = screen_of(request, window.evaluation);
     if (request.reaches) {
+        screen.is_of_pair = true;
         extend_axes(window.evaluation, screen.axis_s, screen.axis_bytes);
         extend_axes(assess(*request.reaches), screen.axis_s, screen.axis_bytes);
     }

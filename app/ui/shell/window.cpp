@@ -149,12 +149,13 @@ Scene Window::scene(Hover& next) {
             .in_lesson = set_aside.has_value(),
             .axis_s = axis_s,
             .axis_bytes = axis_bytes,
+            .is_of_pair = is_of_pair,
             .injected = std::move(injected)};
 }
 
 Screen Window::screen() const {
-    return {views,         selection, settings, full,   document.revision(),
-            hidden_answer, task,      real_run, axis_s, axis_bytes};
+    return {views, selection, settings, full,       document.revision(), hidden_answer,
+            task,  real_run,  axis_s,   axis_bytes, is_of_pair};
 }
 
 void Window::show(const Screen& screen) {
@@ -170,7 +171,7 @@ void Window::show(const Screen& screen) {
     hidden_answer = screen.hidden_answer;
     task = screen.task;
     real_run = screen.run;
-    axis_s = screen.axis_s, axis_bytes = screen.axis_bytes;
+    axis_s = screen.axis_s, axis_bytes = screen.axis_bytes, is_of_pair = screen.is_of_pair;
     document.continue_after(screen.revision);  // what the views keep is made anew
     replaced = true;
     evaluate();

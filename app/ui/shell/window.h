@@ -173,6 +173,7 @@ struct Screen {
     std::optional<LessonTask> task{};  // that is open
     std::shared_ptr<const RealRun> run{};
     double axis_s = 0, axis_bytes = 0;  // scales of time and memory reach at least so far
+    bool is_of_pair = false;
 };
 
 // A task for the time between this frame and the next. `what` names it in an error message.
@@ -220,6 +221,7 @@ struct Window {
     HiddenAnswer hidden_answer;                                // of the open question
     std::optional<LessonTask> task;                            // of the open step: advice keeps to it
     double axis_s = 0, axis_bytes = 0;                         // scales reach so far, in a picture of a pair
+    bool is_of_pair = false;
     float width = 0;
 
     double now_s = 0;

@@ -59,12 +59,12 @@ void fill_memory(Canvas& canvas, const Theme& theme, const MemoryParts& parts, f
             fill_memory(canvas, theme, parts[i], static_cast<MemoryCategory>(i), alpha);
 }
 
-double memory_axis(double own, double before, double hbm, float length) {
+double memory_axis(double own, double before, double hbm, float length, bool pair) {
     constexpr double kMost = 4, kSliver = 1.5, kBeyond = 1.3;
-    constexpr float kLeast = 24;  // of the plan's own bar
+    const float least = pair ? 4 : 24;  // of the plan's own bar
     const double needed = std::max(own, hbm);
     if (before <= needed) return needed;
-    const bool short_bar = own * static_cast<double>(length) < kLeast * before;
+    const bool short_bar = own * static_cast<double>(length) < least * before;
     const bool cut = before > kMost * needed || (short_bar && before > kSliver * needed);
     return cut ? std::max(own, kBeyond * hbm) : before;
 }
@@ -74,7 +74,7 @@ double single_bar_bytes(const Scene& scene, const MemoryViewState& state, float 
     const Memory& m = shown_memory(scene.evaluation);
     const StageMemory& s = m.stage.front();
     const double own = state.hidden == 0 ? s.most() : shown_total(s, state.hidden);
-    return kBehind * memory_axis(own, scene.axis_bytes, m.hbm, width);
+    return kBehind * memory_axis(own, scene.axis_bytes, m.hbm, width, scene.is_of_pair);
 }
 
 void hatch_over(Canvas& canvas, const Theme& theme, Rect over) {
@@ -574,7 +574,7 @@ StageScale place_stages(Ui& ui, Rect room, float step, const Scene& scene, const
     room.cut_top(4);
     scale.room = room;
     scale.gap = step > 10 ? std::min(std::max(12.0f, step * 0.1f), step * 0.24f) : 0;
-    const double top = memory_axis(own, scene.axis_bytes, m.hbm, room.h);
+    const double top = memory_axis(own, scene.axis_bytes, m.hbm, room.h, scene.is_of_pair);
     scale.px_per_byte = room.h / (ui.glide("memory.top", top) * 1.02);
     scale.line_y = static_cast<float>(room.bottom() - m.hbm * scale.px_per_byte);
     return scale;

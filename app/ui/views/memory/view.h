@@ -79,7 +79,7 @@ inline constexpr double kTebibyte = 1024.0 * 1024 * 1024 * 1024;  // from here o
 // Returns the bytes at the end of a plot that is so long. What was there before, or what a lesson asks about,
 // counts for it too, unless the plan's own bar would be a sliver next to it: then it follows the plan's own
 // bytes and what the GPU has, and the outline of the other is cut.
-[[nodiscard]] double memory_axis(double own, double before, double hbm, float length);
+[[nodiscard]] double memory_axis(double own, double before, double hbm, float length, bool pair = false);
 // Returns what the width of a single stage's bar stands for at least.
 [[nodiscard]] double single_bar_bytes(const Scene& scene, const MemoryViewState& state, float width);
 // Draws a single stage as a bar that lies over the whole width, which stands for so many bytes at least; the
