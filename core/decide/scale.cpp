@@ -207,7 +207,8 @@ class Crossings {
         if (wa <= kWaits && wb > kWaits) {
             const bool begins = a.tier[k] < 0;  // the axis is not in use before
             const double at = begins ? value(b) : two_digits(between(a, b, wa, wb, kWaits));
-            add({ScaleTurn::waits, k, at, name + " starts to wait",
+            add({ScaleTurn::waits, k, at,
+                 begins ? name + " starts to wait" : "waits for " + name + " pass " + percent_text(kWaits),
                  begins ? from(b) : "at about " + words(at), ""});
         }
         const double ca = a.time_s[k] / a.compute_s, cb = b.time_s[k] / b.compute_s;

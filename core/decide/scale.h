@@ -61,7 +61,7 @@ struct ScaleCrossing {
     ScaleTurn turn = ScaleTurn::waits;
     GroupKind axis = GroupKind::tp;  // of the first four; the bubble passes this one
     double at = 0;
-    std::string what{}, place{}, why{};  // "dp_shard starts to wait", "at about 3,100 GPUs"
+    std::string what{}, place{}, why{};  // "waits for dp_shard pass 0.5 %", "at about 3,100 GPUs"
     [[nodiscard]] std::string words() const { return what + " " + place + (why.empty() ? "" : ": " + why); }
     [[nodiscard]] bool of_axis() const { return turn <= ScaleTurn::bubble; }
 };
@@ -80,7 +80,7 @@ struct Scale {
 // The values are powers of two times the least that the layout can have, the plan's own, and the sizes of the
 // cluster's tiers; of a factor those that divide. Of a number of GPUs data parallelism takes what tp, cp and
 // pp leave; a plan that copies shards keeps their size and makes more copies. A factor takes its ranks from
-// data parallelism. An axis starts to wait where it is above half a per cent of the step. It stops early
+// data parallelism. The waits for an axis turn where they pass half a per cent of the step. It stops early
 // where `cancelled` becomes true.
 [[nodiscard]] Scale scale_of(const Plan& plan, const ScaleRequest& request = {},
                              const std::atomic<bool>* cancelled = nullptr);
