@@ -270,6 +270,12 @@ std::size_t whole_rows(const Columns& columns, const Table& table, std::size_t f
     return r;
 }
 
+// Returns how wide the spaces before a text are, and the text behind them: all of its lines begin there.
+std::pair<float, std::string_view> without_indent(Canvas& c, std::string_view text, const TextStyle& style) {
+    const std::size_t n = std::min(text.find_first_not_of(' '), text.size());
+    return {c.text_width(text.substr(0, n), style), text.substr(n)};
+}
+
 // Runs where the natural widths do not fit: figures keep theirs, words get the rest, at least their longest
 // word.
 void squeeze(Canvas& c, const Table& table, const TextStyle& head, const TextStyle& body, float room,
@@ -325,7 +331,9 @@ Columns columns_of(Canvas& c, const Table& table, const TextStyle& head, const T
             if (i >= table.rows[r].size()) continue;
             const std::string text = table.rows[r][i].text();
             if (text.find('\n') == std::string::npos && c.text_width(text, body) <= w) continue;
-            const int lines = static_cast<int>(std::lround(c.paragraph_height(w, text, body, kLine) / kLine));
+            const auto [indent, words] = without_indent(c, text, body);
+            const int lines =
+                static_cast<int>(std::lround(c.paragraph_height(w - indent, words, body, kLine) / kLine));
             if (lines > kMostLines) continue;  // on hover
             out.lines[r] = std::max(out.lines[r], lines);
             out.most_lines = std::max(out.most_lines, out.lines[r]);
@@ -351,9 +359,10 @@ void draw_cell(Ui& ui, Rect cell, std::string_view text, bool number, int lines,
     Canvas& c = ui.canvas();
     const Rect first{cell.x, cell.y, cell.w, lines > 1 ? kLine : cell.h};
     if (!number && lines > 1) {
-        const float h = c.paragraph_height(cell.w, text, style, kLine);
-        if (h <= static_cast<float>(lines) * kLine + 1) {
-            c.paragraph(cell, text, style, kLine);
+        const auto [indent, words] = without_indent(c, text, style);
+        if (c.paragraph_height(cell.w - indent, words, style, kLine)
+            <= static_cast<float>(lines) * kLine + 1) {
+            c.paragraph({cell.x + indent, cell.y, cell.w - indent, cell.h}, words, style, kLine);
             return;
         }
     }
