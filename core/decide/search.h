@@ -198,7 +198,7 @@ void keep_within(SearchReport& report, double share);
 // the window; that is no edit of its own.
 struct NearLayouts {
     std::optional<SearchResult> fastest;  // of those that fit; nullopt: none does, or it was cancelled
-    // The fastest on the Pareto lines whose fit is beyond doubt (MemoryFit::yes); nullopt: there is none.
+    // The fastest on the Pareto lines that fits beyond doubt (MemoryFit::yes); nullopt: none does.
     std::optional<SearchResult> surest;
     // Takes no more time than `most_s` and holds the least; nullopt where no layout takes that little.
     std::optional<SearchResult> leanest;

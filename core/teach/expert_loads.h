@@ -1,4 +1,4 @@
-// How many tokens each expert gets in the routing workloads that Megatron-LM's benchmark of token imbalance
+// Gives the tokens of each expert in the routing workloads that Megatron-LM's benchmark of token imbalance
 // names W0 to W7 (NVIDIA/Megatron-LM pull request 7488, benchmarks/moe/token_imbalance/README.md).
 #pragma once
 

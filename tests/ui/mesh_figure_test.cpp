@@ -251,7 +251,7 @@ TEST_CASE("the menu of the mesh chooses a figure, an edit keeps it, an axis take
     REQUIRE(d.shell.views().mesh.menu == MeshMenu::figures);
     CHECK(says(d, "memory used"));
     CHECK(says(d, "waits for tp"));
-    CHECK_FALSE(says(d, "waits for ep"));  // the model has no experts
+    CHECK_FALSE(says(d, "waits for ep"));   // the model has no experts
     CHECK_FALSE(says(d, "measured step"));  // there is no run
     d.press({Key::down}), d.press({Key::down});
     d.press({Key::enter});

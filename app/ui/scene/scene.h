@@ -184,7 +184,7 @@ struct Scene {
     // Scales of time and memory reach at least so far: a lesson's plan and the one that it asks about, or
     // that somebody made of it, stand on one. The outline of this one stays then; null: of none.
     double axis_s = 0, axis_bytes = 0;
-    bool is_of_pair = false;  // a picture beside another on the same scales
+    bool is_of_pair = false;  // a picture next to another on the same scales
     const Evaluation* outlined = nullptr;
     double guess_bytes = 0;  // what a room draws as the answer, in the plot of the memory; 0: nothing
     int guess_zero = -1;     // the stage of ZeRO that it is drawn for; -1: the plan as it is
