@@ -677,7 +677,10 @@ class Lessons(unittest.TestCase):
         self.assertGreater(text.count("<img"), 5)
         drawn = len(re.findall(r"<p>Draw (?:it on a line|a line over)", text))
         self.assertGreaterEqual(drawn, 3)
-        self.assertEqual(text.count("<svg"), drawn)  # an empty scale to draw on
+        asked, answered = text.split("<h2>Answers</h2>")
+        self.assertEqual(asked.count("<svg"), drawn)  # an empty scale to draw on
+        curves = len(re.findall(r"<p>Draw a line over", asked))
+        self.assertEqual(answered.count("<svg"), curves)  # the same scale with the true line
         self.assertIn("The map in 40 minutes", text)
         with open(os.path.join(SOURCE, "assets/lessons/courses/40-minutes.md"), encoding="utf-8") as f:
             lessons = re.findall(r"^## (\S+)", f.read(), re.M)

@@ -341,14 +341,50 @@ TEST_CASE("a plan that does not fit is changed for one that fits, where the sear
     const auto two = decide_by_two_edits(plan, e, 1), whole = decide(plan, e, 1);
     REQUIRE(two);
     REQUIRE(two->proposal);
-    REQUIRE(may_not_fit(two->proposal->fit));
+    CHECK(two->proposal->fit == MemoryFit::yes);
     REQUIRE(whole);
     REQUIRE(whole->proposal);
     CHECK(whole->ground == Ground::fits);
     CHECK(whole->proposal->fit == MemoryFit::yes);
     CHECK(whole->proposal->step_s <= two->proposal->step_s);
-    CHECK(whole->searched);
     CHECK(headline_of(*whole, "x", "").find("it then fits") != std::string::npos);
+    // Two changes that only may fit give way to what the search has.
+    REQUIRE(whole->fastest);
+    PlanDecision open = *two;
+    open.proposal->fit = MemoryFit::tight;
+    SearchReport report;
+    report.results = {*whole->fastest};
+    report.results[0].fit = MemoryFit::yes;
+    const PlanDecision safe = with_search(open, e, report);
+    CHECK(safe.searched);
+    CHECK(safe.proposal->fit == MemoryFit::yes);
+    CHECK(safe.proposal->step_s == whole->fastest->step_s);
+    // What is slower beyond doubt is no mend.
+    report.results[0].step_s = 3 * open.proposal->step_s;
+    CHECK_FALSE(with_search(open, e, report).searched);
+}
+
+TEST_CASE("of two changes what fits beyond doubt comes first, where the other is not faster beyond doubt") {
+    const Plan plan = test::presets().plan("llama-3-8b-fsdp");
+    const Evaluation e = evaluate(plan);
+    REQUIRE(e.step);
+    const double step_s = e.step->time_s;
+    const auto layout = [&](double time_s, MemoryFit fit) {
+        SearchResult r = found(time_s, e.memory.peak(), fit);
+        r.step.error = e.step->error;
+        return r;
+    };
+    NearLayouts near_by;
+    near_by.fastest = layout(0.90 * step_s, MemoryFit::tight);
+    near_by.surest = layout(0.92 * step_s, MemoryFit::yes);
+    CHECK(decide(e, near_by).proposal->fit == MemoryFit::yes);
+    near_by.surest->step_s = 0.995 * step_s;  // not worth a change
+    CHECK(decide(e, near_by).proposal->fit == MemoryFit::tight);
+    near_by.surest->step_s = 0.92 * step_s;
+    near_by.fastest->step_s = 0.5 * step_s;  // a gain beyond doubt
+    CHECK(decide(e, near_by).proposal->fit == MemoryFit::tight);
+    near_by.surest.reset();
+    CHECK(decide(e, near_by).proposal->fit == MemoryFit::tight);
 }
 
 TEST_CASE("each ruling has its sentence") {

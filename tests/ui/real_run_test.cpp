@@ -144,7 +144,7 @@ TEST_CASE("a run without a plan shows what it says itself, and asks for its plan
     d.shell.show_full(std::nullopt);
     CHECK(shows(d, "WHAT THEY SHARE"));
     CHECK(shows(d, "nodes, wires"));
-    for (const std::string_view invented : {"block 0", "GPU 0 of each", "over not known"}) {
+    for (const std::string_view invented : {"GPU 0 of each", "over not known"}) {
         CAPTURE(invented);
         CHECK_FALSE(shows(d, invented));
     }
