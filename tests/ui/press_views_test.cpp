@@ -89,9 +89,12 @@ TEST_CASE("a switch without room for its labels shows some of them, and its mark
     const std::string later = ".later";
     bool found = false;
     for (float width = 200; width < 900 && !found; width += 40)
-        for (const std::string name : {"step.view", "side.tab"}) {
+        for (const std::string name : {"step.view", "side.tab", "lesson.software"}) {
             Driver d("llama-3-70b-3d", {width, 700});
-            d.shell.show_full(ViewId::step);
+            if (name == "step.view")
+                d.shell.show_full(ViewId::step);
+            else
+                d.shell.open_lesson(lesson_file("00-five-cuts"));
             d.settle();
             if (!d.drawn(name + later)) continue;
             CAPTURE(width);

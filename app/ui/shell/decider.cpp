@@ -173,8 +173,9 @@ void Decider::offer_mends(const SearchResult* proposed) {
     const Plan& open = window_.document.plan();
     const Evaluation& e = window_.evaluation;
     std::vector<MemoryMend> all = *mends_;
-    std::ranges::stable_partition(
-        all, [&](const MemoryMend& m) { return proposed != nullptr && is_layout_of(m, *proposed); });
+    std::stable_partition(all.begin(), all.end(), [&](const MemoryMend& m) {
+        return proposed != nullptr && is_layout_of(m, *proposed);
+    });
     for (const MemoryMend& m : all) {
         const double by = m.step_s / e.step->time_s - 1;
         BetterLayout& made = better_.emplace_back();
