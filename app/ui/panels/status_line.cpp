@@ -398,6 +398,16 @@ std::vector<Figure> figures_of(const Theme& theme, const Scene& scene,
     comm.context = exposed_axes(s);
     comm.amount = share, comm.text = percent;
     comm.tip = "Share of the step in which the GPUs wait for communication, and its largest axes in percent";
+    if (scene.injected) {  // a stage waits for another one's work then, not for a wire: which is not told
+                           // apart
+        comm.value = "?", comm.unit.clear(), comm.text = nullptr, comm.color = theme.bad;
+        comm.context = "injected; else " + percent(share);
+        comm.tip =
+            "With " + scene.injected->words
+            + ", injected in the timeline, GPUs wait for a slow one: their waits for wires are not worked "
+              "out. Without it: "
+            + percent(share);
+    }
     out.push_back(std::move(comm));
     return out;
 }
@@ -480,9 +490,11 @@ void draw_verdict_band(Ui& ui, Rect room, const Scene& scene, bool covered,
     Rect row = room;
     row.cut_left(20);
     const bool of_run = !covered && is_stand_in(scene.plan);
-    const PlanVerdict verdict = covered  ? PlanVerdict{.sentence = "The lesson asks for this plan's figures."}
-                                : of_run ? verdict_of_run(scene)
-                                         : verdict_of(scene.evaluation);
+    PlanVerdict verdict = covered  ? PlanVerdict{.sentence = "The lesson asks for this plan's figures."}
+                          : of_run ? verdict_of_run(scene)
+                                   : verdict_of(scene.evaluation);
+    if (scene.injected && !covered && !of_run)
+        verdict.sentence = "Without " + scene.injected->words + ": " + lower_first(verdict.sentence);
     if (!covered && verdict.fit) {
         std::vector<Figure> figures = figures_of(theme, scene, measured);
         while (figures.size() > 1 && row.w - static_cast<float>(figures.size()) * kLeastFigure < kSentence)
