@@ -336,8 +336,8 @@ class CopyPlot {
             if (at.y < above + 34 && at.bottom() > above - 1)
                 at.y = y <= above - tall ? above - 1 - tall : above + 34;
             // Activations are cut by no stage: of a low bar they too have a name.
-            constexpr auto kNever = static_cast<std::size_t>(MemoryCategory::activations);
-            if (h < (k == kNever ? 3.0f : 6.0f) || at.bottom() > free + 1) continue;
+            constexpr auto kUncut = static_cast<std::size_t>(MemoryCategory::activations);
+            if (h < (k == kUncut ? 3.0f : 6.0f) || at.bottom() > free + 1) continue;
             free = at.y;
             const float middle = at.center().y;
             if (narrow_ && (middle < y - 1 || middle > y + h + 1))  // its name had to move off its part

@@ -304,7 +304,7 @@ void draw_side(Ui& ui, Rect room, const Scene& scene, const RibbonSide& side, bo
     // Before an axis loses its row, all are set closer.
     float gap_below = 8, head = names, row_h = kWireRow;
     const float thin = static_cast<float>(axes.count) * kThinRow + 26;
-    if (!boxes && room.h - names - gap_below - wires < kGoodPieces
+    if (low && !boxes && room.h - names - gap_below - wires < kGoodPieces
         && room.h - kThinHead - 4 - thin >= kGoodPieces) {
         gap_below = 4, head = kThinHead, row_h = kThinRow, wires = thin, lines = 1;
         for (std::size_t i = 0; i < axes.count; ++i)
