@@ -362,12 +362,12 @@ void StagesPainter::slices(const LoafPlace& place, LoafSolid solid, const std::v
     // thin.
     const std::int32_t most = *std::ranges::max_element(micro);
     const bool wide = c_.text_width(std::to_string(most), style) + 2 <= kLoafAcross * each;
+    if (!wide) style = ui_.style(9, Tone::text, Face::semibold);
     const float front = place.scale.h * static_cast<float>(solid.bottom - solid.top);
     for (std::size_t k = 0; k < micro.size(); ++k) {
         if (micro[k] < 0) continue;
         const Color shade = ramp_[static_cast<std::size_t>(micro[k]) % kShadeCount];
         const std::string words = std::to_string(micro[k]);
-        style.size = wide ? 11.0f : 9.0f;
         const float w = c_.text_width(words, style);
         if (w + (wide ? 2.0f : 1.0f) > kLoafAcross * each || front < 12) continue;
         const Vec2 at =
