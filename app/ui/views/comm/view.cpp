@@ -191,7 +191,9 @@ void draw_comm(Ui& ui, Rect head_row, Rect room, Scene& scene, CommViewState& st
         room.cut_left(16);
         draw_comm_flow(ui, left, scene, state.width);
     } else {
-        draw_comm_flow(ui, room.cut_top(room.h * 0.5f), scene, state.width);
+        // Bands can be thin; a row of the table that is cut cannot be read.
+        constexpr float kLow = 250;
+        draw_comm_flow(ui, room.cut_top(room.h * (room.h < kLow ? 0.42f : 0.5f)), scene, state.width);
         room.cut_top(8);
     }
     draw_comm_calls(ui, room, scene, state.calls, revision);

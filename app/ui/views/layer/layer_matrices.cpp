@@ -250,6 +250,7 @@ class MatrixRows : public MatrixPainter {
     // The left ends of the columns; u_ is the scale of the matrices across, v_ the one upright: a narrow room
     // has taller ones.
     static constexpr float kRowHead = 18, kLabel = 62, kTallest = 2.4f, kWidest = 1.8f, kLowRow = 130;
+    static constexpr float kDot = 5;        // where the wire of a summand begins
     static constexpr float kLarger = 1.2f;  // the matrices' area, where their row's name moves above them
     float label_ = kLabel;                  // left of the matrices; 0: the row's name stands above them
     float u_ = 1, v_ = 1, slice_ = 0, x_ = 0, a_ = 0, xa_ = 0, pill_ = 0, b_ = 0, s_ = 0, y_ = 0;
@@ -334,8 +335,7 @@ class MatrixRows : public MatrixPainter {
         if (small) name_under(b, "its rows", b.w + gap_);
         sign({(b.right() + s.x) / 2, mid}, "=");
         summand(s, at, seen(at), 2);
-        c_.text_in(s, std::string(1, static_cast<char>('a' + at)), ui_.style(21, Tone::text, Face::semibold),
-                   Align::center);
+        write_summand(s, at);
         hint(s, summand_words());
         name_over(s, asked_ ? "not right" : "a summand", s.w + gap_ * 2);
         if (small) {
@@ -348,6 +348,16 @@ class MatrixRows : public MatrixPainter {
             name_under(s, c_.text_width(longer, type) <= room ? longer : shorter, room);
         }
         if (!asked_) draw_result(y, at, small);
+    }
+
+    // Writes a summand's letter: in a narrow one above the dot that its wire begins with.
+    void write_summand(Rect s, std::int64_t at) {
+        constexpr float kClear = kDot + 2;
+        const TextStyle style = ui_.style(21, Tone::text, Face::semibold);
+        const std::string letter(1, static_cast<char>('a' + at));
+        if (s.w / 2 - c_.text_width(letter, style) / 2 < kClear && s.h / 2 - kClear >= style.size)
+            s.h = s.h / 2 - kClear;
+        c_.text_in(s, letter, style, Align::center);
     }
 
     // Draws a matrix that is cut into columns; where there are two, the second stands behind, up and right.
@@ -399,7 +409,7 @@ class MatrixRows : public MatrixPainter {
         for (std::size_t i = 0; i < 2; ++i) {
             const Color color = wire_of(static_cast<std::int64_t>(i));
             const float down = i == 0 ? kWire : -kWire;  // a faint wire does not lie on itself
-            c_.circle({wires.x, mid_[i]}, 5, color);
+            c_.circle({wires.x, mid_[i]}, kDot, color);
             wire({wires.x + 7, mid_[i]}, {in, mid_[i]}, color);
             wire({in, mid_[i] + down}, {in, y - down}, color);
             wire({out, y}, {out, mid_[i]}, base_);

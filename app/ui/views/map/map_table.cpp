@@ -77,13 +77,16 @@ std::array<float, kColumns> columns_for(float room, bool one_line, float axis_wi
     return width;
 }
 
+// In a low cell lines stand closer, clear of the lines between rows.
+constexpr float kCellLine = 16, kCloseLine = 14, kCellEdges = 4;
+
 // Writes as many lines of small text as a cell has room for, cut where even that is too little.
 void two_lines(Ui& ui, Rect cell, std::string_view text, const TextStyle& style) {
-    constexpr float kLine = 16;
     Canvas& c = ui.canvas();
-    const float h = c.paragraph_height(cell.w, text, style, kLine);
-    if (h <= cell.h) {
-        c.paragraph({cell.x, cell.y + (cell.h - h) / 2, cell.w, h}, text, style, kLine);
+    for (const float line : {kCellLine, kCloseLine}) {
+        const float h = c.paragraph_height(cell.w, text, style, line);
+        if (h + (h > line ? kCellEdges : 0) > cell.h) continue;
+        c.paragraph({cell.x, cell.y + (cell.h - h) / 2, cell.w, h}, text, style, line);
         return;
     }
     if (c.text_in(cell, text, style) && ui.hovers(cell)) ui.tooltip(std::string(text));
@@ -91,22 +94,22 @@ void two_lines(Ui& ui, Rect cell, std::string_view text, const TextStyle& style)
 
 void pair_of_lines(Ui& ui, Rect cell, std::string_view first, const TextStyle& first_style,
                    std::string_view second, const TextStyle& second_style) {
-    constexpr float kLine = 16;
     Canvas& c = ui.canvas();
-    if (cell.h < 2 * kLine) {
+    if (cell.h < 2 * kCellLine) {
         c.text_in(cell, first, first_style);
         return;
     }
-    const float wrapped = c.paragraph_height(cell.w, first, first_style, kLine);
-    const bool wraps = wrapped > kLine && wrapped + kLine <= cell.h;
-    const float upper = wraps ? wrapped : kLine;
-    cell.y += (cell.h - upper - kLine) / 2;
+    const float line = cell.h < 2 * kCellLine + kCellEdges ? kCloseLine : kCellLine;
+    const float wrapped = c.paragraph_height(cell.w, first, first_style, line);
+    const bool wraps = wrapped > line && wrapped + line <= cell.h;
+    const float upper = wraps ? wrapped : line;
+    cell.y += (cell.h - upper - line) / 2;
     bool cut = false;
     if (wraps)
-        c.paragraph({cell.x, cell.y, cell.w, upper}, first, first_style, kLine);
+        c.paragraph({cell.x, cell.y, cell.w, upper}, first, first_style, line);
     else
-        cut = c.text_in({cell.x, cell.y, cell.w, kLine}, first, first_style);
-    const bool cut_too = c.text_in({cell.x, cell.y + upper, cell.w, kLine}, second, second_style);
+        cut = c.text_in({cell.x, cell.y, cell.w, line}, first, first_style);
+    const bool cut_too = c.text_in({cell.x, cell.y + upper, cell.w, line}, second, second_style);
     if ((cut || cut_too) && ui.hovers(cell)) ui.tooltip(std::string(first) + "\n" + std::string(second));
 }
 
@@ -165,7 +168,7 @@ void crosses_cell(Ui& ui, Rect cell, const MapRow& r, const Cluster& cluster) {
     // The bytes that cross the slowest wire stand under its name where most stays on faster ones.
     const std::string part = bytes_that_cross(r);
     const bool under = !part.empty() && cell.h >= 32;
-    const float w = std::min(cell.w, 88.0f), y = cell.center().y, h = std::min(18.0f, cell.h / 2);
+    const float w = std::min(cell.w, 88.0f), y = cell.center().y, h = std::min(18.0f, cell.h / 2 - 2);
     const Rect badge = under ? Rect{cell.x, y - h, w, h} : Rect{cell.x, y - 10, w, 20};
     if (under) ui.canvas().text_in({cell.x, y + 1, w, 15}, part, ui.small(), Align::center);
     if (r.tier < 0) {

@@ -148,19 +148,25 @@ std::string explained(const Scene& scene, int stage, std::size_t category) {
 }
 
 // The bytes in the segment, as much as fits: behind the category's name, in a high one under it, or without
-// their unit. On a pattern they have a ground of their own.
-void segment_figure(Ui& ui, Rect part, std::size_t category, double bytes, bool on_pattern) {
+// their unit. On a pattern they have a ground of their own, and one of the part's colour over an outline
+// whose edge at `crossed` would go through them.
+void segment_figure(Ui& ui, Rect part, std::size_t category, double bytes, bool on_pattern,
+                    std::optional<float> crossed = std::nullopt) {
     constexpr float kNamed = 80, kEdge = 9;
+    const auto ground = [&](Rect box) {
+        if (on_pattern)  // hatching is no ground for type
+            ui.canvas().rect(box, ui.theme().window);
+        else if (crossed && *crossed > box.x - 1 && *crossed < box.right() + 1)
+            ui.canvas().rect(box, ui.theme().memory[category]);
+    };
     if (part.h >= kNamed) {
         TextStyle name = ui.style(13), value = ui.style(17, Tone::text, Face::semibold);
         const std::string words(category_name(category)), amount = memory_text(bytes);
         const float w = std::max(ui.canvas().text_width(words, name), ui.canvas().text_width(amount, value));
         if (w + 2 * kEdge <= part.w) {
             const Rect box{part.x + kEdge, part.center().y - 24, w + 2, 44};
-            if (on_pattern)
-                ui.canvas().rect(box.inset(-4, -2), ui.theme().window);
-            else
-                name.color = value.color = ink_on(ui.theme().memory[category]);
+            ground(box.inset(-4, -2));
+            if (!on_pattern) name.color = value.color = ink_on(ui.theme().memory[category]);
             ui.canvas().text_in({box.x, box.y, box.w, 18}, words, name);
             ui.canvas().text_in({box.x, box.y + 19, box.w, 24}, amount, value);
             return;
@@ -172,10 +178,8 @@ void segment_figure(Ui& ui, Rect part, std::size_t category, double bytes, bool 
     const std::string_view figure = wording(ui, part.w - 6, wordings, style);
     if (part.h < kLeastFigure || figure.empty()) return;
     const float w = ui.canvas().text_width(figure, style);
-    if (on_pattern)  // hatching is no ground for type
-        ui.canvas().rect({part.center().x - w / 2 - 3, part.center().y - 7, w + 6, 14}, ui.theme().window);
-    else
-        style.color = ink_on(ui.theme().memory[category]);
+    ground({part.center().x - w / 2 - 3, part.center().y - 7, w + 6, 14});
+    if (!on_pattern) style.color = ink_on(ui.theme().memory[category]);
     ui.canvas().text_in(part, figure, style, Align::center);
 }
 
@@ -409,17 +413,11 @@ void draw_single_bar(Ui& ui, Rect room, Scene& scene, const MemoryViewState& sta
         if (whole.h >= 64 && state.hidden == 0 && from + w < line - 8)
             c.text_in({from, whole.y, line - 8 - from, whole.h}, free, plain, Align::center);
     }
-    // A figure over the line has a ground, which the line does not go through.
+    // A figure over the line has a ground, which neither the line goes through nor the outline of before.
     c.line({line, whole.y - 6}, {line, whole.bottom() + 4}, ui.theme().bad, 1, Dash::dashed);
-    for (std::size_t i = 0; i < kCategoryCount; ++i)
-        if (parts[i].w > 0)
-            segment_figure(ui, parts[i], i, bytes_at(s, i), i == kBuffers || parts[i].right() > line + 1);
-    if (state.hidden == 0 && s.most() - s.least() >= kOver) {
-        const float low = x_of(drawn.now.least()), high = x_of(drawn.now.most());
-        c.line({low, middle}, {high, middle}, ui.theme().text, 1.2f);
-        for (const float x : {low, high}) c.line({x, middle - 4}, {x, middle + 4}, ui.theme().text, 1.2f);
-    }
+    std::optional<float> was;
     if (drawn.before) {
+        was = x_of(*drawn.before);
         const Canvas::Clip clip = c.clip(whole.inset(-2, -3));
         const auto to = [&](double bytes) {
             return Rect{whole.x, whole.y, x_of(bytes) - whole.x, whole.h}.inset(0, -2);
@@ -432,6 +430,15 @@ void draw_single_bar(Ui& ui, Rect room, Scene& scene, const MemoryViewState& sta
             mark_cut(ui, drawn, {Vec2{to_x, whole.y}, Vec2{to_x, whole.bottom()}},
                      {from, whole.y, whole.h < kLeastFigure ? 0 : std::max(0.0f, to_x - 8 - from), whole.h});
         }
+    }
+    for (std::size_t i = 0; i < kCategoryCount; ++i)
+        if (parts[i].w > 0)
+            segment_figure(ui, parts[i], i, bytes_at(s, i), i == kBuffers || parts[i].right() > line + 1,
+                           was);
+    if (state.hidden == 0 && s.most() - s.least() >= kOver) {
+        const float low = x_of(drawn.now.least()), high = x_of(drawn.now.most());
+        c.line({low, middle}, {high, middle}, ui.theme().text, 1.2f);
+        for (const float x : {low, high}) c.line({x, middle - 4}, {x, middle + 4}, ui.theme().text, 1.2f);
     }
     draw_total(ui, {whole.x, room.y, std::max(80.0f, end - whole.x), 20}, m, s, true);
     const float label = c.text_width(memory_text(m.hbm), ui.small()) + 2;

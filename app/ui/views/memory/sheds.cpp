@@ -335,8 +335,13 @@ class CopyPlot {
             // A part that the line goes through has its name above the line's own words, or below them.
             if (at.y < above + 34 && at.bottom() > above - 1)
                 at.y = y <= above - tall ? above - 1 - tall : above + 34;
-            if (h < 6 || at.bottom() > free + 1) continue;
+            // Activations are cut by no stage: of a low bar they too have a name.
+            constexpr auto kUncut = static_cast<std::size_t>(MemoryCategory::activations);
+            if (h < (k == kUncut ? 3.0f : 6.0f) || at.bottom() > free + 1) continue;
             free = at.y;
+            const float middle = at.center().y;
+            if (narrow_ && (middle < y - 1 || middle > y + h + 1))  // its name had to move off its part
+                c_.line({plot_.x + bar_width() + 1, y + h / 2}, {at.x - 2, middle}, ui_.theme().faint);
             c_.text_in({at.x, at.y, at.w, 16}, category_name(k), ui_.small(Tone::text));
             if (two)
                 c_.text_in({at.x, at.y + 16, at.w, 16}, memory_text(bytes_at(rung_.held, k)), ui_.small());

@@ -19,6 +19,8 @@ namespace {
 
 constexpr float kWireRow = 22, kFoldLine = 18, kFoldHead = 30, kFoldBox = 86, kRibbon = 46,
                 kLeastWithRibbon = 420;
+// In a low room the words over a fold have one line, and rows have no gaps.
+constexpr float kThinRow = 18, kThinHead = 24;
 
 // Draws the ranks as they lie in the nodes; of many the first, and the last node's.
 void draw_ranks_in_a_row(Ui& ui, Rect room, const Scene& scene) {
@@ -116,6 +118,14 @@ FoldWords fold_words_of(Ui& ui, const RibbonSide& side, const MeshAxes& axes, st
                                  : "what is left"};
 }
 
+// Returns the same in fewer words, for one line: the name is not cut.
+FoldWords on_one_line(Ui& ui, FoldWords words, float width, std::size_t i, std::size_t count) {
+    if (words.fit(ui, width)) return words;
+    words.how = i == 0 ? "first fold" : i + 1 < count ? "again" : "the rest";
+    if (!words.fit(ui, width)) words.how.clear();
+    return words;
+}
+
 // Draws how an axis folds: its innermost the ribbon into lines, a later one what lies folded already.
 // `head_lines`: 2 where some axis' words do not fit on one.
 void draw_one_fold(Ui& ui, Rect room, const MeshAxis& axis, const FoldWords& words, int head_lines,
@@ -199,7 +209,7 @@ void draw_wire_row(Ui& ui, Rect row, const RibbonSide& side, const MeshAxis& axi
     if (most_s <= 0 || bar.w < 12) return;
     const auto index = static_cast<std::uint64_t>(axis.kind);
     const double shown = side.open ? ui.glide("fold.time", cost.time_s, index) : cost.time_s;
-    const auto bar_of = [most_s, room = Rect{bar.x, bar.y + 7, bar.w, 8}](double s) {
+    const auto bar_of = [most_s, room = Rect{bar.x, bar.center().y - 4, bar.w, 8}](double s) {
         return Rect{room.x, room.y, std::clamp(room.w * static_cast<float>(s / most_s), 2.0f, room.w),
                     room.h};
     };
@@ -291,20 +301,28 @@ void draw_side(Ui& ui, Rect room, const Scene& scene, const RibbonSide& side, bo
     float wires = static_cast<float>(axes.count) * kWireRow + 46;
     const bool boxes = room.h >= names + kFoldBox + wires + kPieces;
     if (!boxes) wires -= 18;  // the sentence under the step's bar goes too
-    Rect folds = room.cut_top(names + (boxes ? kFoldBox : 0));
+    // Before an axis loses its row, all are set closer.
+    float gap_below = 8, head = names, row_h = kWireRow;
+    const float thin = static_cast<float>(axes.count) * kThinRow + 26;
+    if (low && !boxes && room.h - names - gap_below - wires < kGoodPieces
+        && room.h - kThinHead - 4 - thin >= kGoodPieces) {
+        gap_below = 4, head = kThinHead, row_h = kThinRow, wires = thin, lines = 1;
+        for (std::size_t i = 0; i < axes.count; ++i)
+            words[i] = on_one_line(ui, std::move(words[i]), w, i, axes.count);
+    }
+    Rect folds = room.cut_top(head + (boxes ? kFoldBox : 0));
     for (std::size_t i = 0; i < axes.count; ++i) {
         draw_one_fold(ui, folds.cut_left(w), axes.axis[i], words[i], lines, side.evaluation.mesh.world,
                       quiet(axes.axis[i]));
         folds.cut_left(gap);
     }
-    room.cut_top(8);
+    room.cut_top(gap_below);
     const bool all_wires = room.h - wires >= kGoodPieces || std::ranges::all_of(axes.span(), quiet);
-    if (!all_wires) wires -= kWireRow * static_cast<float>(std::ranges::count_if(axes.span(), quiet));
+    if (!all_wires) wires -= row_h * static_cast<float>(std::ranges::count_if(axes.span(), quiet));
     Rect below = room.cut_bottom(wires);
     if (room.h >= kLeastPieces) draw_pieces(ui, room, scene, side, axes);
     for (const MeshAxis& a : axes.span())
-        if (all_wires || !quiet(a))
-            draw_wire_row(ui, below.cut_top(kWireRow), side, a, most_wire_s, quiet(a));
+        if (all_wires || !quiet(a)) draw_wire_row(ui, below.cut_top(row_h), side, a, most_wire_s, quiet(a));
     below.cut_top(4);
     draw_step_bar(ui, below, scene, side, axes, most_step_s);
 }

@@ -338,10 +338,10 @@ float StagesPainter::piece(Vec2 at, std::size_t i, const StagePiece& p, const Lo
 
 void StagesPainter::slices(const LoafPlace& place, LoafSolid solid, const std::vector<std::int32_t>& micro,
                            float each) {
+    if (micro.empty()) return;
     const float from = solid.from;
-    const TextStyle style = ui_.style(11, Tone::text, Face::semibold);
+    TextStyle style = ui_.style(11, Tone::text, Face::semibold);
     if (micro.size() > kMostNumberedMicro || each < 2) {
-        if (micro.empty()) return;
         solid.to = from + each * static_cast<float>(micro.size());
         draw_solid(c_, theme_, place, solid, color_);
         const std::string words = std::to_string(micro.size());
@@ -358,14 +358,18 @@ void StagesPainter::slices(const LoafPlace& place, LoafSolid solid, const std::v
         solid.to = solid.from + each;
         draw_solid(c_, theme_, place, solid, shade);
     }
-    // Numbers stand over all slices: a nearer one covers none of them.
+    // Numbers stand over all slices: a nearer one covers none of them. They are smaller where slices are
+    // thin.
+    const std::int32_t most = *std::ranges::max_element(micro);
+    const bool wide = c_.text_width(std::to_string(most), style) + 2 <= kLoafAcross * each;
+    if (!wide) style = ui_.style(9, Tone::text, Face::semibold);
     const float front = place.scale.h * static_cast<float>(solid.bottom - solid.top);
     for (std::size_t k = 0; k < micro.size(); ++k) {
         if (micro[k] < 0) continue;
         const Color shade = ramp_[static_cast<std::size_t>(micro[k]) % kShadeCount];
         const std::string words = std::to_string(micro[k]);
         const float w = c_.text_width(words, style);
-        if (w + 2 > kLoafAcross * each || front < 12) continue;
+        if (w + (wide ? 2.0f : 1.0f) > kLoafAcross * each || front < 12) continue;
         const Vec2 at =
             place.point(1, (solid.top + solid.bottom) / 2, from + each * (static_cast<float>(k) + 0.5f));
         c_.text_in({at.x - w / 2 - 2, at.y - 8, w + 4, 16}, words,
@@ -451,8 +455,12 @@ void StagesPainter::figures(Rect room, std::size_t i) {
         line(bread, gib(b.bread()), bread_words(i));
         room.cut_top(std::min(room.h, 3.0f));
     }
+    // With one line left a tile says what it holds, as the others do: what crosses a cut stands in the
+    // sentence above all.
+    const bool one_line = low && room.h < 15 + 18;
     for (const auto& [figure, words] : wires) {
         if (room.h < 15) return;
+        if (one_line && i == 0) break;
         const Rect row = room;
         c_.line({row.x, row.y + 9}, {row.x + 12, row.y + 9}, color_, 3);
         room.cut_left(17);

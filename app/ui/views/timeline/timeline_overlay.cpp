@@ -175,10 +175,18 @@ void draw_ruler(Ui& ui, Rect row, const TimeScale& scale) {
     }
 }
 
-void draw_moved_end(Ui& ui, double before_s, double now_s, const TimeScale& scale) {
+void draw_moved_end(Ui& ui, double before_s, double now_s, const TimeScale& scale, const RowPlace* rows) {
     Canvas& c = ui.canvas();
     const Rect plot = scale.plot;
-    const float from = scale.x(before_s), to = scale.x(now_s), y = plot.center().y;
+    constexpr float kPlate = 14;
+    const float from = scale.x(before_s), to = scale.x(now_s);
+    float y = plot.center().y;
+    if (rows != nullptr && rows->row_h > 0) {
+        // Between two rows: numbers stand in the middle of each.
+        const float row = std::max(1.0f, std::round((y - rows->top(0)) / rows->row_h));
+        y = rows->top(0) + row * rows->row_h + (rows->above - rows->row_h + row_height(rows->row_h)) / 2;
+        y = held_between(y, plot.y + kPlate / 2, plot.bottom() - kPlate / 2);
+    }
     if (from > plot.right() + 1) return;
     c.line({from, plot.y}, {from, plot.bottom()}, ui.theme().text, 1.3f, Dash::dashed);
     const float by = to < from ? -1.0f : 1.0f;
@@ -190,7 +198,14 @@ void draw_moved_end(Ui& ui, double before_s, double now_s, const TimeScale& scal
     const TextStyle style = ui.style(12, Tone::text, Face::semibold).in(color);
     const std::string text = difference_text(now_s - before_s, time_text);
     const float w = c.text_width(text, style) + 8;
-    const Rect box{held_between((from + to - w) / 2, plot.x, plot.right() - w), y + 5, w, 18};
+    float x = (from + to - w) / 2;
+    if (rows != nullptr && std::abs(to - from) < w + 24) {  // the arrow is shorter than its words
+        constexpr float kBeside = 6;
+        const float right = std::max(from, to) + kBeside;
+        x = right + w <= plot.right() ? right : std::min(from, to) - kBeside - w;
+    }
+    x = held_between(x, plot.x, plot.right() - w);
+    const Rect box = rows != nullptr ? Rect{x, y - kPlate / 2, w, kPlate} : Rect{x, y + 5, w, 18};
     write_plate(ui, box, text, style, ui.theme().window);
 }
 

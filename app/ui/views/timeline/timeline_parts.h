@@ -77,8 +77,10 @@ struct TailPart {
 TimelineMarks draw_tail(Ui& ui, const StepTail& tail, double from_s, Rect plot, const TimeScale& scale,
                         const FadedParts& fades = {});
 void draw_ruler(Ui& ui, Rect row, const TimeScale& scale);
-// Draws where the step ended before the last edit, and how far the end moved.
-void draw_moved_end(Ui& ui, double before_s, double now_s, const TimeScale& scale);
+// Draws where the step ended before the last edit, and how far the end moved: between two of the rows, clear
+// of their numbers; without rows in the middle of the plot.
+void draw_moved_end(Ui& ui, double before_s, double now_s, const TimeScale& scale,
+                    const RowPlace* rows = nullptr);
 // Returns true if plan A, which was there before the question, has rows to be drawn over those that are
 // shown.
 [[nodiscard]] bool has_track_of_a(const Scene& scene);

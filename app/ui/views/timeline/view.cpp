@@ -473,11 +473,10 @@ Effects draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineVi
     if (was_s && !zoomed && state.windows)
         draw_moved_end(ui, *was_s, whole,
                        {0, state.windows->strip_s, Rect(areas.head).cut_top(state.windows->form.strip)});
-    else if (was_s && !zoomed)
-        draw_moved_end(ui, *was_s, whole, all);
+    const RowPlace rows = areas.rows(areas.plot, state.scroll);
+    if (was_s && !zoomed && !state.windows) draw_moved_end(ui, *was_s, whole, all, &rows);
     if (!areas.same.empty()) draw_same_bubble(ui, areas.same, scene, {0, end_s, areas.plot});
     if (second) draw_second(ui, areas.second, areas.labels.w, scene, state, all.from_s, all.to_s);
-    const RowPlace rows = areas.rows(areas.plot, state.scroll);
     if (!files.empty()) {
         const float y = areas.plot.y + std::min(areas.plot.h, areas.row_h * static_cast<float>(devices)) + 4;
         draw_measured_rows(ui, areas.labels,
