@@ -359,7 +359,7 @@ TEST_CASE("a plan that does not fit is changed for one that fits, where the sear
     CHECK(safe.searched);
     CHECK(safe.proposal->fit == MemoryFit::yes);
     CHECK(safe.proposal->step_s == whole->fastest->step_s);
-    // What is slower beyond doubt is no mend.
+    // A layout that is slower beyond doubt is no mend.
     report.results[0].step_s = 3 * open.proposal->step_s;
     CHECK_FALSE(with_search(open, e, report).searched);
 }
