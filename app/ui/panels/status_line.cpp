@@ -398,8 +398,7 @@ std::vector<Figure> figures_of(const Theme& theme, const Scene& scene,
     comm.context = exposed_axes(s);
     comm.amount = share, comm.text = percent;
     comm.tip = "Share of the step in which the GPUs wait for communication, and its largest axes in percent";
-    if (scene.injected) {  // a stage waits for another one's work then, not for a wire: which is not told
-                           // apart
+    if (scene.injected) {  // a stage waits for another one's work then, not only for a wire
         comm.value = "?", comm.unit.clear(), comm.text = nullptr, comm.color = theme.bad;
         comm.context = "injected; else " + percent(share);
         comm.tip =
