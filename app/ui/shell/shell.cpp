@@ -372,7 +372,9 @@ void Shell::take_keys(bool view_took_escape) {
     }
     // While a room is asked, digits are its votes or a guess: no view is turned by them.
     const auto is_digit = [](const Chord& c) { return c.key >= Key::n0 && c.key <= Key::n9 && !c.ctrl; };
-    const bool asks = desk_.presenter().on && desk_.lesson().open && desk_.lesson().waits_for_answer();
+    const LessonSession& lesson = desk_.lesson();
+    const bool counts = lesson.open && lesson.current() != nullptr && lesson.state().counting;
+    const bool asks = counts || (desk_.presenter().on && lesson.open && lesson.waits_for_answer());
     if (const Command* command = pressed_command(commands_))
         if (!asks || !is_digit(command->chord)) run(*command);
     if (desk_.presenter().on)
@@ -546,10 +548,41 @@ std::uint64_t Shell::shown_key(ViewId view) const {
     return entry.highlighted_by != nullptr ? key ^ entry.highlighted_by(window_.hover, window_.views) : key;
 }
 
+namespace {
+
+// Returns the lower pane that a task asks less of. Where it asks as much of both, the line of figures below
+// says how long a step takes.
+Pane asked_less(const LessonTask& task) {
+    const auto asks = [&](std::string_view of) {
+        return std::count_if(task.goals.begin(), task.goals.end(),
+                             [&](const TaskGoal& g) { return g.field.starts_with(of); });
+    };
+    return asks("step.") > asks("memory.") ? Pane::middle : Pane::bottom;
+}
+
+}  // namespace
+
+// Between the plan and the words of a task a room would read little of three panes: two stand there.
+std::optional<Pane> Shell::left_out(Rect middle) const {
+    constexpr float kLow = 420;
+    const LessonStep* step = desk_.presenter().on ? desk_.lesson().current() : nullptr;
+    if (step == nullptr || !step->task || middle.h >= kLow) return std::nullopt;
+    return asked_less(*step->task);
+}
+
 Effects Shell::draw_middle(Ui& ui, Rect middle, Scene& scene) {
     if (window_.full) return draw_view(ui, middle, scene, *window_.full);
     if (small_room(ui)) return draw_view(ui, middle, scene, window_.alone_view);
     const float h = middle.h;
+    if (const std::optional<Pane> out_of_it = left_out(middle)) {
+        const Pane low = *out_of_it == Pane::middle ? Pane::bottom : Pane::middle;
+        const Rect lower = middle.cut_bottom(h * 0.5f);
+        const std::array<ViewId, kPaneCount> in_pane = window_.views.in_pane;
+        Effects out = draw_view(ui, middle, scene, in_pane[static_cast<std::size_t>(Pane::top)]);
+        out.add(draw_view(ui, lower, scene, in_pane[static_cast<std::size_t>(low)]));
+        ui.canvas().line({lower.x, lower.y}, {lower.right(), lower.y}, ui.theme().hairline);
+        return out;
+    }
     float memory_h = held_between(h * window_.settings.memory, 96.0f, h * 0.5f);
     float timeline_h = held_between(h * window_.settings.timeline, 120.0f, h * 0.6f);
     if (h < 560) {  // a low window keeps the mesh and one pane below it
