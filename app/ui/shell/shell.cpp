@@ -434,14 +434,40 @@ float splitter(Ui& ui, std::string_view name, Rect r, bool vertical) {
 
 }  // namespace
 
+namespace {
+
+// Returns the presenter's foot between its buttons: the steps and the time. Empty where they are not drawn.
+Rect between_buttons(const Ui& ui) {
+    const auto left = ui.rect_of("present.next"), blank = ui.rect_of("present.blank");
+    const auto right = blank ? blank : ui.rect_of("present.side");
+    if (!left || !right) return {};
+    return {left->right() + 8, ui.frame().size.y - kPresenterFoot + 3, right->x - left->right() - 16,
+            kPresenterFoot - 6};
+}
+
+}  // namespace
+
 // A message lies on the strip at the window's foot, never on a picture, as long as its words have room there.
-// While one presents, the foot has the buttons: it lies on the line of figures above them, except while Space
-// is held to see the figures before.
+// While one presents, it lies between the foot's buttons; where it is too long for that, on the line of
+// figures above them.
 void Shell::draw_toast(Ui& ui) {
     if (window_.toast.empty()) return;
     constexpr float kToastLine = 14, kToastPad = 32;
     Canvas front = frame_canvas(ui.frame(), ui.canvas().page(), true);
-    const bool presents = desk_.presenter().on, above_foot = presents && !window_.peeks;
+    const bool presents = desk_.presenter().on;
+    bool above_foot = presents && !window_.peeks;
+    if (const Rect between = between_buttons(ui); above_foot && between.w > 0) {
+        const TextStyle s = ui.style(12);
+        const Rect room = between.inset(8, 3);
+        const float text = front.paragraph_height(room.w, window_.toast, s, kToastLine);
+        above_foot = text > room.h;
+        if (!above_foot) {
+            front.rect(between, ui.theme().raised);
+            front.frame(between, ui.theme().hairline, 1);
+            front.paragraph({room.x, room.center().y - text / 2, room.w, text}, window_.toast, s, kToastLine);
+            return;
+        }
+    }
     const float strip = above_foot ? kPresenterFigures
                         : presents ? kPresenterFoot
                                    : kStatus,
@@ -631,6 +657,21 @@ SidePane Shell::side() const {
     return window_.side == SidePane::view && window_.width >= kBesideView ? SidePane::lesson : window_.side;
 }
 
+namespace {
+
+// Returns how far below `top` the next row of a panel begins: what scrolls there does not begin within a row.
+float to_next_row(const UiState& state, Rect panel, float top) {
+    constexpr float kMostRow = 40, kOver = 4;
+    float next = kMostRow;
+    for (const UiState::Area& a : state.last_areas)
+        if (a.rect.x >= panel.x && a.rect.right() <= panel.right() && a.rect.h <= kMostRow
+            && a.rect.y - kOver >= top)
+            next = std::min(next, a.rect.y - kOver - top);
+    return next < kMostRow ? next : 0;
+}
+
+}  // namespace
+
 // Once the plan is drawn, what the step marks in it is brought into view.
 void Shell::seek_marked(Rect panel) {
     const LessonStep* step = desk_.lesson().current();
@@ -641,8 +682,9 @@ void Shell::seek_marked(Rect panel) {
     for (const std::string& name : marked_controls(*step)) {
         const auto r = rect_of_marked(window_.state, name);
         if (!r) continue;
-        if (r->y < panel.y || r->bottom() > panel.bottom())
-            panel_.scroll.at += r->center().y - panel.center().y;
+        if (r->y >= panel.y && r->bottom() <= panel.bottom()) return;
+        const float by = r->center().y - panel.center().y;
+        panel_.scroll.at += by + to_next_row(window_.state, panel, panel.y + by);
         return;
     }
 }
