@@ -802,7 +802,8 @@ Effects Shell::draw_presenter(Ui& ui, Rect room, Scene& scene) {
     const Rect figures = room.cut_bottom(kPresenterFigures);
     ui.canvas().rect(figures, theme.panel);
     ui.canvas().line({0, figures.y}, {figures.right(), figures.y}, theme.hairline);
-    draw_status(ui, figures, scene, -1, &inspector_, window_.hidden_answer.covers(kFiguresPlace));
+    draw_status(ui, figures, scene, -1, &inspector_, window_.hidden_answer.covers(kFiguresPlace), true,
+                window_.hidden_answer.memory_said);
     const bool task = lesson.current() != nullptr && lesson.current()->task;
     // A task cannot be done without the plan. Else the side stands next to the words, or, where the picture
     // would get too small to be read, in their place.
@@ -950,7 +951,8 @@ Effects Shell::draw_panels(Ui& ui, Rect room, Scene& scene) {
     if (const auto part = ui.part("part.status", 0, status, window_.evaluated, theme.panel)) {
         ui.canvas().line({0, status.y}, {status.right(), status.y}, theme.hairline);
         draw_status(ui, status, scene, window_.evaluate_s, &inspector_,
-                    window_.hidden_answer.covers(kFiguresPlace), band.h <= 0);
+                    window_.hidden_answer.covers(kFiguresPlace), band.h <= 0,
+                    window_.hidden_answer.memory_said);
     }
     draw_highlights(ui, desk_.lesson());
     return out;
