@@ -137,9 +137,8 @@ void draw_labels(Ui& ui, Rect labels, const RowPlace& rows, Scene& scene, Timeli
         };
         TextStyle name = ui.style(11, chosen_stage(scene) == d || slow ? Tone::text : Tone::secondary);
         if (slow) name.color = ui.theme().bad;
-        const int last = nice > 1 && devices > nice && devices <= 2 * nice && !slow
-                             ? std::min(d + nice, devices) - 1
-                             : d;
+        const int last =
+            nice > 1 && devices > nice && devices <= 2 * nice && !slow ? std::min(d + nice, devices) - 1 : d;
         line((devices > 1 ? name_of_stages(ui, d, last, row.w - 8, name) : std::string("all GPUs"))
                  + (slow ? " × " + trimmed(state.shown->choice.slow.factor) : ""),
              name);
