@@ -73,6 +73,11 @@ HiddenAnswer hidden_answer_of(const LessonStep& step, const Solution& solution, 
         }
     else
         cover(q.query, solution.answer);
+    constexpr std::string_view kHeld = "{{memory fullest}}", kHas = "{{memory hbm}}";
+    const std::string both = std::string(kHeld) + std::string(kHas);
+    const auto says = [&](std::string_view query) { return step.words.find(query) != std::string::npos; };
+    out.memory_said = step.scene.against.empty() && says(kHeld) && says(kHas)
+                      && hide_answer(step, solution, both, plan, evaluation, presets) == both;
     return out;
 }
 

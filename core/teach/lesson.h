@@ -361,6 +361,8 @@ struct HiddenAnswer {
     // The same of the wires that axes cross; and of what other plans hold, while a single GPU is shown, of
     // which nothing is cut: a picture without figures may be seen.
     bool of_wires = false, of_other_plans = false;
+    // The step's words say what the GPU holds and has: the line of figures says so too.
+    bool memory_said = false;
     std::vector<std::string_view> places;  // names of views; kFiguresPlace, kPlanPlace; kAllViews
     [[nodiscard]] bool covers(std::string_view place) const;
 };

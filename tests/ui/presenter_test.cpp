@@ -301,6 +301,24 @@ TEST_CASE("a task on a small projector cuts no name: of a tab, an axis, a cluste
     CHECK(tasks == 4);
 }
 
+TEST_CASE("a task whose dashboard is low shows two panes to the room, of which the memory is one") {
+    Driver d("mesh-8", {800, 450}, kPresentScale);
+    d.surface.record_text(true);
+    d.shell.open_lesson(shipped_lesson("14-model-to-layout"));
+    d.settle();
+    LessonSession& l = d.shell.lesson();
+    while (l.current()->title != "Lay 70 B over 64 GPUs" && l.step + 1 < l.lesson.steps.size())
+        d.press({Key::page_down});
+    REQUIRE(l.current()->task);
+    d.press({Key::f5});
+    d.rest();
+    REQUIRE_FALSE(d.shell.full_view());
+    CHECK_FALSE(d.drawn("split.memory"));
+    CHECK_FALSE(d.drawn("timeline.plot"));  // the line of figures has the step's time
+    CHECK(room_sees(d, "Memory"));
+    CHECK_FALSE(room_sees(d, "Timeline"));
+}
+
 TEST_CASE("the room's votes leave the title and the answer on a small projector, too") {
     Driver d("mesh-8", {800, 450}, kPresentScale);
     present_course(d);

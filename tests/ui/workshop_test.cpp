@@ -234,6 +234,21 @@ TEST_CASE("an answer that changes the plan has the picture before beside the one
     }
 }
 
+TEST_CASE("of a dashboard paper has the plan after the answer alone, and says in words what changed") {
+    const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
+    const Lesson lesson = read_lesson(lesson_file("14-model-to-layout")).lesson;
+    const auto at = std::find_if(lesson.steps.begin(), lesson.steps.end(),
+                                 [](const LessonStep& s) { return s.task && s.scene.view == "dashboard"; });
+    REQUIRE(at != lesson.steps.end());
+    const StepSheet s = sheet_of(lesson, static_cast<std::size_t>(at - lesson.steps.begin()),
+                                 presets.plan("mesh-8"), presets);
+    const StepPictures pictures = pictures_of(s, presets);
+    CHECK(pictures.open);  // next to the question stands the plan before
+    REQUIRE(pictures.answered.size() == 1);
+    CHECK(pictures.answered[0].plan.layout.pp == 8);
+    CHECK(pictures.answered[0].words.find(": memory 1.38 TiB → ") != std::string::npos);
+}
+
 TEST_CASE("paper asks for nothing that only a screen does, has the step's title over its picture, and keeps "
           "what Search found with the answers") {
     const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");

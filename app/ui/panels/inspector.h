@@ -130,9 +130,10 @@ struct ConstantsState {
 // Draws the line at the bottom of the window: its figures, or what mouse and keys do.
 
 // Draws a count of errors and warnings that opens their layer; a picture has no `state`, and nothing opens.
-// `figures` is false where the verdict band has them: the line then says what mouse and keys do.
+// `figures` is false where the verdict band has them: the line then says what mouse and keys do. `covered`: a
+// lesson asks for them; `memory_said`: but its words say what the GPU holds.
 void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, InspectorState* state,
-                 bool covered = false, bool figures = true);
+                 bool covered = false, bool figures = true, bool memory_said = false);
 
 // Draws the verdict on the open plan over the whole window: one sentence, its reason, and five figures.
 // Returns the height of the band in a window of that size; 0 where the window has no room for it.

@@ -817,7 +817,7 @@ void step_figures(FigureRow& out, const Scene& scene) {
 }  // namespace
 
 void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, InspectorState* state,
-                 bool covered, bool figures) {
+                 bool covered, bool figures, bool memory_said) {
     Canvas& c = ui.canvas();
     const Evaluation& e = scene.evaluation;
     const std::string timing = !scene.changed.empty() ? std::string(scene.changed)
@@ -843,7 +843,12 @@ void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, Inspe
              e.mesh.world != scene.plan.cluster.gpus ? std::optional(ui.theme().bad) : std::nullopt);
     if (!covered) problem_count(ui, out.row, scene, state);
     if (covered || !e.valid) {  // the question is if it fits, or is possible; or nothing was computed
-        for (const std::string_view name : {"memory", "step", "MFU"}) out.item(name, covered ? "?" : "—", "");
+        const std::string_view none = covered ? "?" : "—";
+        if (covered && memory_said && e.valid)
+            memory_figures(out, scene, false);
+        else
+            out.item("memory", std::string(none), "");
+        for (const std::string_view name : {"step", "MFU"}) out.item(name, std::string(none), "");
         if (covered) return;
         out.row.cut_right(out.right + 16);
         const std::string why =

@@ -5,6 +5,7 @@
 #include "app/ui/kit/plot.h"
 #include "app/ui/kit/theme.h"
 #include "app/ui/review/sheet.h"
+#include "app/ui/scene/colors.h"
 #include "core/advice/advice.h"
 #include "core/base/files.h"
 #include "core/base/text.h"
@@ -235,6 +236,22 @@ PictureRequest answer_request_of(const StepSheet& s) {
     return request;
 }
 
+// Returns what the card of an edit says in the window: "memory 1.38 TiB → 43.9 GiB, step 28.1 s → 41.0 s".
+std::string change_words(const StepSheet& s, const Plan& after) {
+    const ChangeFigures a = change_figures(s.plan, s.evaluation), b = change_figures(after, assess(after));
+    if (!a.any || !b.any) return "";
+    std::string out;
+    const auto add = [&](std::string_view name, double was, double now, std::string (*text)(double)) {
+        const std::string from = text(was), to = text(now);
+        if (from != to) out += (out.empty() ? "" : ", ") + std::string(name) + " " + from + " → " + to;
+    };
+    add("memory", a.memory, b.memory, memory_text);
+    add("step", a.step_s, b.step_s, time_text);
+    for (std::size_t i = 0; a.wires.size() == b.wires.size() && i < b.wires.size(); ++i)
+        add(b.wires[i].first, a.wires[i].second, b.wires[i].second, traffic_text);
+    return out;
+}
+
 }  // namespace
 
 StepPictures pictures_of(const StepSheet& s, const Presets& presets) {
@@ -257,9 +274,13 @@ StepPictures pictures_of(const StepSheet& s, const Presets& presets) {
     after.request.rank = -1;  // the step's own plan has it
     after.request.compared = {s.plan};
     after.both = shows_both(scene);
+    // Two whole windows side by side are too small to be read: the plan before has its place at the question.
+    const bool whole = after.request.view == kDashboardName;
+    if (const std::string changed = whole ? change_words(s, after.plan) : std::string(); !changed.empty())
+        after.words += ": " + changed;
     // A page that the answer has of its own explains it; nothing was asked on it.
     const bool own_page = s.step.question && !s.step.question->view.empty();
-    if (!after.both && !own_page) {
+    if (!after.both && !own_page && !whole) {
         StepPicture before{"As it was", s.plan, picture_request_of(s, false)};
         before.request.reaches = after.plan;
         after.request.reaches = s.plan;
@@ -280,8 +301,6 @@ constexpr Vec2 kPairRoom{484, 354};  // in a page of its own width, as on a slid
 // Returns the largest scale at which a box has room for all of each picture, else the least one.
 float scale_of_pair(const std::vector<StepPicture>& pictures, Vec2 box, const Presets& presets,
                     const FontFiles& fonts) {
-    // A whole window is laid out for as much as there is.
-    if (pictures.front().request.view == kDashboardName) return kLeastPairScale;
     const auto all_fit = [&](float scale) {
         return std::all_of(pictures.begin(), pictures.end(), [&](const StepPicture& p) {
             bool fits = false;
@@ -544,7 +563,9 @@ class Booklet {
     // by side below the words, or where those leave too little on the next page.
     void put_pictured_answer(std::size_t i, const StepSheet& s, const std::vector<StepPicture>& pictures) {
         constexpr float kMostWordsHigh = 0.3f, kLeastHigh = 240;
-        const std::vector<Passage> passages = passages_of_answer(s);
+        std::vector<Passage> passages = passages_of_answer(s);
+        if (pictures.front().request.view == kDashboardName && !pictures.front().words.empty())
+            passages.push_back({.text = pictures.front().words + ".", .strong = true});
         sheet_.begin("Answer " + std::to_string(i + 1) + ": " + s.step.title);
         const float most = paper_.body, edge = paper_.margin * 0.4f;
         const bool pair = pictures.size() > 1, line = asks_for_line(s);  // on the axes that were drawn on
@@ -560,7 +581,7 @@ class Booklet {
         if (beside) return;
         if (!pair) return put_picture(pictures.front().plan, pictures.front().request);
         Rect room{edge, 0, kSlide.x - 2 * edge, sheet_.left()};
-        if (room.h < kLeastHigh || pictures.front().request.view == kDashboardName) {
+        if (room.h < kLeastHigh) {
             sheet_.begin_bare();
             put_number();
             room = Rect{0, 0, kSlide.x, kSlide.y}.inset(edge);

@@ -285,6 +285,7 @@ ViewSheet sheet_around(const Scene& scene, ViewId view, const PictureRequest& re
     if (request.caption) out.caption = brief_line(scene.plan, !named);
     out.covered = is_covered(hidden, view, states);
     out.figures_covered = hidden.covers(kFiguresPlace);
+    out.memory_said = hidden.memory_said;
     return out;
 }
 

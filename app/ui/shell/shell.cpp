@@ -372,7 +372,9 @@ void Shell::take_keys(bool view_took_escape) {
     }
     // While a room is asked, digits are its votes or a guess: no view is turned by them.
     const auto is_digit = [](const Chord& c) { return c.key >= Key::n0 && c.key <= Key::n9 && !c.ctrl; };
-    const bool asks = desk_.presenter().on && desk_.lesson().open && desk_.lesson().waits_for_answer();
+    const LessonSession& lesson = desk_.lesson();
+    const bool counts = lesson.open && lesson.current() != nullptr && lesson.state().counting;
+    const bool asks = counts || (desk_.presenter().on && lesson.open && lesson.waits_for_answer());
     if (const Command* command = pressed_command(commands_))
         if (!asks || !is_digit(command->chord)) run(*command);
     if (desk_.presenter().on)
@@ -432,14 +434,40 @@ float splitter(Ui& ui, std::string_view name, Rect r, bool vertical) {
 
 }  // namespace
 
+namespace {
+
+// Returns the presenter's foot between its buttons: the steps and the time. Empty where they are not drawn.
+Rect between_buttons(const Ui& ui) {
+    const auto left = ui.rect_of("present.next"), blank = ui.rect_of("present.blank");
+    const auto right = blank ? blank : ui.rect_of("present.side");
+    if (!left || !right) return {};
+    return {left->right() + 8, ui.frame().size.y - kPresenterFoot + 3, right->x - left->right() - 16,
+            kPresenterFoot - 6};
+}
+
+}  // namespace
+
 // A message lies on the strip at the window's foot, never on a picture, as long as its words have room there.
-// While one presents, the foot has the buttons: it lies on the line of figures above them, except while Space
-// is held to see the figures before.
+// While one presents, it lies between the foot's buttons; where it is too long for that, on the line of
+// figures above them.
 void Shell::draw_toast(Ui& ui) {
     if (window_.toast.empty()) return;
     constexpr float kToastLine = 14, kToastPad = 32;
     Canvas front = frame_canvas(ui.frame(), ui.canvas().page(), true);
-    const bool presents = desk_.presenter().on, above_foot = presents && !window_.peeks;
+    const bool presents = desk_.presenter().on;
+    bool above_foot = presents && !window_.peeks;
+    if (const Rect between = between_buttons(ui); above_foot && between.w > 0) {
+        const TextStyle s = ui.style(12);
+        const Rect room = between.inset(8, 3);
+        const float text = front.paragraph_height(room.w, window_.toast, s, kToastLine);
+        above_foot = text > room.h;
+        if (!above_foot) {
+            front.rect(between, ui.theme().raised);
+            front.frame(between, ui.theme().hairline, 1);
+            front.paragraph({room.x, room.center().y - text / 2, room.w, text}, window_.toast, s, kToastLine);
+            return;
+        }
+    }
     const float strip = above_foot ? kPresenterFigures
                         : presents ? kPresenterFoot
                                    : kStatus,
@@ -546,10 +574,41 @@ std::uint64_t Shell::shown_key(ViewId view) const {
     return entry.highlighted_by != nullptr ? key ^ entry.highlighted_by(window_.hover, window_.views) : key;
 }
 
+namespace {
+
+// Returns the lower pane that a task asks less of. Where it asks as much of both, the line of figures below
+// says how long a step takes.
+Pane asked_less(const LessonTask& task) {
+    const auto asks = [&](std::string_view of) {
+        return std::count_if(task.goals.begin(), task.goals.end(),
+                             [&](const TaskGoal& g) { return g.field.starts_with(of); });
+    };
+    return asks("step.") > asks("memory.") ? Pane::middle : Pane::bottom;
+}
+
+}  // namespace
+
+// Between the plan and the words of a task a room would read little of three panes: two stand there.
+std::optional<Pane> Shell::left_out(Rect middle) const {
+    constexpr float kLow = 420;
+    const LessonStep* step = desk_.presenter().on ? desk_.lesson().current() : nullptr;
+    if (step == nullptr || !step->task || middle.h >= kLow) return std::nullopt;
+    return asked_less(*step->task);
+}
+
 Effects Shell::draw_middle(Ui& ui, Rect middle, Scene& scene) {
     if (window_.full) return draw_view(ui, middle, scene, *window_.full);
     if (small_room(ui)) return draw_view(ui, middle, scene, window_.alone_view);
     const float h = middle.h;
+    if (const std::optional<Pane> out_of_it = left_out(middle)) {
+        const Pane low = *out_of_it == Pane::middle ? Pane::bottom : Pane::middle;
+        const Rect lower = middle.cut_bottom(h * 0.5f);
+        const std::array<ViewId, kPaneCount> in_pane = window_.views.in_pane;
+        Effects out = draw_view(ui, middle, scene, in_pane[static_cast<std::size_t>(Pane::top)]);
+        out.add(draw_view(ui, lower, scene, in_pane[static_cast<std::size_t>(low)]));
+        ui.canvas().line({lower.x, lower.y}, {lower.right(), lower.y}, ui.theme().hairline);
+        return out;
+    }
     float memory_h = held_between(h * window_.settings.memory, 96.0f, h * 0.5f);
     float timeline_h = held_between(h * window_.settings.timeline, 120.0f, h * 0.6f);
     if (h < 560) {  // a low window keeps the mesh and one pane below it
@@ -598,6 +657,21 @@ SidePane Shell::side() const {
     return window_.side == SidePane::view && window_.width >= kBesideView ? SidePane::lesson : window_.side;
 }
 
+namespace {
+
+// Returns how far below `top` the next row of a panel begins: what scrolls there does not begin within a row.
+float to_next_row(const UiState& state, Rect panel, float top) {
+    constexpr float kMostRow = 40, kOver = 4;
+    float next = kMostRow;
+    for (const UiState::Area& a : state.last_areas)
+        if (a.rect.x >= panel.x && a.rect.right() <= panel.right() && a.rect.h <= kMostRow
+            && a.rect.y - kOver >= top)
+            next = std::min(next, a.rect.y - kOver - top);
+    return next < kMostRow ? next : 0;
+}
+
+}  // namespace
+
 // Once the plan is drawn, what the step marks in it is brought into view.
 void Shell::seek_marked(Rect panel) {
     const LessonStep* step = desk_.lesson().current();
@@ -608,8 +682,9 @@ void Shell::seek_marked(Rect panel) {
     for (const std::string& name : marked_controls(*step)) {
         const auto r = rect_of_marked(window_.state, name);
         if (!r) continue;
-        if (r->y < panel.y || r->bottom() > panel.bottom())
-            panel_.scroll.at += r->center().y - panel.center().y;
+        if (r->y >= panel.y && r->bottom() <= panel.bottom()) return;
+        const float by = r->center().y - panel.center().y;
+        panel_.scroll.at += by + to_next_row(window_.state, panel, panel.y + by);
         return;
     }
 }
@@ -727,7 +802,8 @@ Effects Shell::draw_presenter(Ui& ui, Rect room, Scene& scene) {
     const Rect figures = room.cut_bottom(kPresenterFigures);
     ui.canvas().rect(figures, theme.panel);
     ui.canvas().line({0, figures.y}, {figures.right(), figures.y}, theme.hairline);
-    draw_status(ui, figures, scene, -1, &inspector_, window_.hidden_answer.covers(kFiguresPlace));
+    draw_status(ui, figures, scene, -1, &inspector_, window_.hidden_answer.covers(kFiguresPlace), true,
+                window_.hidden_answer.memory_said);
     const bool task = lesson.current() != nullptr && lesson.current()->task;
     // A task cannot be done without the plan. Else the side stands next to the words, or, where the picture
     // would get too small to be read, in their place.
@@ -875,7 +951,8 @@ Effects Shell::draw_panels(Ui& ui, Rect room, Scene& scene) {
     if (const auto part = ui.part("part.status", 0, status, window_.evaluated, theme.panel)) {
         ui.canvas().line({0, status.y}, {status.right(), status.y}, theme.hairline);
         draw_status(ui, status, scene, window_.evaluate_s, &inspector_,
-                    window_.hidden_answer.covers(kFiguresPlace), band.h <= 0);
+                    window_.hidden_answer.covers(kFiguresPlace), band.h <= 0,
+                    window_.hidden_answer.memory_said);
     }
     draw_highlights(ui, desk_.lesson());
     return out;

@@ -175,6 +175,7 @@ class Shell {
     [[nodiscard]] Effects draw_kept_view(Ui& ui, Rect room, Scene& scene, ViewId view);
     [[nodiscard]] bool has_keys(const Ui& ui, Rect room, Pane pane);
     [[nodiscard]] Effects draw_middle(Ui& ui, Rect middle, Scene& scene);
+    [[nodiscard]] std::optional<Pane> left_out(Rect middle) const;
     // Returns the key of what is kept of a view: the plan and what the mouse is over elsewhere.
     [[nodiscard]] std::uint64_t shown_key(ViewId view) const;
     [[nodiscard]] Effects draw_panels(Ui& ui, Rect room, Scene& scene);

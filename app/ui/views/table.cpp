@@ -847,7 +847,7 @@ void draw_view_sheet(Ui& ui, Scene& scene, ViewId view, ViewStates& states, std:
     else
         draw_titled_view(ui, room, scene, view, states, revision);
     draw_status(ui, {status.x - 16, status.y, status.w + 32, status.h}, scene, -1, nullptr,
-                around.figures_covered);
+                around.figures_covered, true, around.memory_said);
 }
 
 }  // namespace pentamesh::ui

@@ -226,6 +226,7 @@ void draw_cover(Ui& ui, Rect room);
 struct ViewSheet {
     std::string title, caption;
     bool covered = false, figures_covered = false;  // of a lesson's question that is open
+    bool memory_said = false;                       // but its words say what the GPU holds
 };
 // Draws all of a view under its title, without controls, with the line of figures below it: for a picture.
 void draw_view_sheet(Ui& ui, Scene& scene, ViewId view, ViewStates& states, std::uint64_t revision,

@@ -443,8 +443,10 @@ void draw_cards(Ui& ui, const MeshPlace& m, const Scene& scene, const CellGrid& 
             if (box.bottom() < m.area.y || box.y > m.area.bottom() || box.right() < m.area.x
                 || box.x > m.area.right())
                 continue;
-            Color ground =
-                colored.palette[static_cast<std::size_t>(cell_id(colored, r) % colored.palette_size)];
+            const std::int64_t id = cell_id(colored, r);
+            Color ground = colored.palette[static_cast<std::size_t>(id % colored.palette_size)];
+            if (colored.highlighted_id >= 0 && id != colored.highlighted_id)  // as the cell is drawn
+                ground = mix(ground, colored.ground, colored.dim);
             if (which == Cards::highlighted) ground = highlighted.color_of(r);
             if (which == Cards::highlighted && ground == highlighted.quiet) continue;
             if (card)

@@ -59,7 +59,7 @@ void draw_run(Ui& ui, const RunColumns& columns, Rect row, const NearRunRow& run
     Canvas& c = ui.canvas();
     const Theme& theme = ui.theme();
     const auto in = [&](const Rect& column) { return Rect{column.x, row.y, column.w, row.h}; };
-    ui.label(in(columns.name), run.name, ui.style(12));
+    ui.label(in(columns.name), whole_parts(ui, run.name, columns.name.w, ui.style(12)), ui.style(12));
     if (columns.source.w > 0) ui.label(in(columns.source), run.source, ui.small());
     const float y = row.center().y + 2, estimated = scale.at(run.estimated),
                 measured = scale.at(run.measured);
@@ -90,10 +90,10 @@ void draw_near_runs(Ui& ui, Rect room, const Scene& scene, StepViewState& state,
     Rect head = room.cut_top(kRunsHead);
     const std::string title = "What was measured nearby";
     head.cut_left(c.text(head.min() + Vec2{0, 2}, title, ui.title()) + 10);
-    c.text_in(
-        {head.x, head.y, head.w, 20},
-        "disc: our estimate; triangle: the published run; tokens a second and GPU, estimated / measured",
-        ui.small());
+    const std::string marks = "disc: our estimate; triangle: the published run",
+                      figures = marks + "; tokens a second and GPU";
+    const std::array<std::string, 3> wordings{figures + ", estimated / measured", figures, marks};
+    c.text_in({head.x, head.y, head.w, 20}, wording(ui, head.w, wordings, ui.small()), ui.small());
     const std::string how =
         "Nearest of " + thousands(std::ssize(state.runs->runs())) + " published runs. "
         + (scene.evaluation.step ? near_runs_words(*scene.evaluation.step) : distance_words());

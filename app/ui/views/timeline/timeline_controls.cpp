@@ -279,10 +279,15 @@ void bubble_sentence(Line& line, const Scene& scene, const ShownTimeline& shown,
     const std::string of(of_step ? "of the step" : "of the pipeline's time");
     const std::string more =
         of + (of_step ? ", " + time_text(schedule_bubble_s(*step)) : " on the average stage");
-    line.put(line.ui.canvas().text_width(more, plain) <= line.rest.w ? more : of, plain);
+    const auto has_room = [&](const std::string& words) {
+        return ui.canvas().text_width(words, plain) <= line.rest.w;
+    };
+    const bool seconds = has_room(more);
+    if (!seconds && !has_room(of)) return;  // the tooltip says of what it is a share
+    line.put(seconds ? more : of, plain);
     if (!of_step) return;
     // The difference is of the seconds that stand before it.
-    if (a != nullptr && a->step)
+    if (a != nullptr && a->step && seconds)
         against(difference(schedule_bubble_s(*step), schedule_bubble_s(*a->step)), time_text);
     waits_sentence(line, shown, *step, drawn, kSaidAxis);
     const std::string uneven = percent(step->uneven_s / step->time_s), words = "· uneven stages";

@@ -11,6 +11,7 @@
 #include "core/plan/names.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 #include <string_view>
@@ -90,6 +91,16 @@ std::string hidden_text(const ShownTimeline& shown, int device, int chunks, cons
     return text;
 }
 
+// Names a stage, or the stages up to `last`: two names do not say how many are between them.
+std::string name_of_stages(Ui& ui, int first, int last, float width, const TextStyle& style) {
+    const std::string from = std::to_string(first), to = std::to_string(last);
+    if (last <= first) return "stage " + from;
+    const std::array<std::string, 3> wordings{"stages " + from + " to " + to, "stages " + from + "–" + to,
+                                              from + " to " + to};
+    const std::string_view words = wording(ui, width, wordings, style);
+    return std::string(words.empty() ? std::string_view(wordings.back()) : words);
+}
+
 }  // namespace
 
 void draw_labels(Ui& ui, Rect labels, const RowPlace& rows, Scene& scene, TimelineViewState& state) {
@@ -126,7 +137,9 @@ void draw_labels(Ui& ui, Rect labels, const RowPlace& rows, Scene& scene, Timeli
         };
         TextStyle name = ui.style(11, chosen_stage(scene) == d || slow ? Tone::text : Tone::secondary);
         if (slow) name.color = ui.theme().bad;
-        line((devices > 1 ? "stage " + std::to_string(d) : std::string("all GPUs"))
+        const int last =
+            nice > 1 && devices > nice && devices <= 2 * nice && !slow ? std::min(d + nice, devices) - 1 : d;
+        line((devices > 1 ? name_of_stages(ui, d, last, row.w - 8, name) : std::string("all GPUs"))
                  + (slow ? " × " + trimmed(state.shown->choice.slow.factor) : ""),
              name);
         if (lines > 1) line(place.layers, ui.style(11, Tone::secondary));
