@@ -3,6 +3,7 @@
 #include "app/tables/review.h"
 #include "app/ui/review/pages.h"
 #include "app/ui/review/review.h"
+#include "app/ui/views/search/search_found.h"
 #include "core/advice/advice.h"
 #include "core/base/text.h"
 #include "core/decide/mends.h"
