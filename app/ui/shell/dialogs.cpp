@@ -211,11 +211,12 @@ bool Dialogs::draw_close(Ui& ui, Rect /*room*/, Rect buttons) {
 
 bool Dialogs::draw_run_by(Ui& ui, Rect /*room*/, Rect buttons) {
     bool done = dialog_button(ui, buttons, "dialog.cancel", "Later");
-    for (auto r = kRoomSoftware.rbegin(); r != kRoomSoftware.rend(); ++r) {
-        const std::string name(r->name);
+    for (std::size_t i = kRoomSoftware.size(); i-- > 0;) {  // from the right
+        const RoomSoftware& r = kRoomSoftware[i];
+        const std::string name(r.name);
         if (!dialog_button(ui, buttons, "dialog.run_by." + name, name)) continue;
         done = true;
-        window_.later("", [this, software = r->software, name] {
+        window_.later("", [this, software = r.software, name] {
             Plan plan = window_.document.plan();
             plan.training.software = software;
             window_.edit_plan(std::move(plan), "run by " + name);
