@@ -49,7 +49,6 @@ struct ReviewChoice {
     AuthorWords words{};                           // as they are typed
     std::array<std::string, 3> known{};            // of the boxes with several lines
     Kept<std::shared_ptr<ReviewFirstPage>> first;  // by revision
-    // By revision and the second plan.
     // By the plan's revision and the second plan.
     Kept<std::shared_ptr<ReviewPages>, std::pair<std::uint64_t, std::shared_ptr<const Plan>>> pages_of;
 };

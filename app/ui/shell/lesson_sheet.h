@@ -66,7 +66,7 @@ struct StepPictures {
     std::optional<StepPicture> open;  // next to the words, where it does not answer the question
     // With the answer: none, one, or the plan before and the one that was asked about, or that solves the
     // task. These two stand side by side on one page, on one scale, the first as an outline in the second.
-    // Where the view itself has both, as the fold, they are one picture; of the dashboard, whose panes would
+    // A view that has both itself, as the fold, is one picture of them; of the dashboard, whose panes would
     // be too small, only the second is there.
     std::vector<StepPicture> answered;
 };
