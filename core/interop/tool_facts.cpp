@@ -20,8 +20,8 @@ using nlohmann::json;
 
 using Pointers = std::set<std::string>;
 
-// Names that the readers ask for beside the fields of a plan, with the field that they end in. The first are
-// those of tools that data tells (dialect.h).
+// The readers ask for these names too, which are no fields of a plan, each with the field that they end in.
+// The first are those of tools that data tells (dialect.h).
 constexpr std::pair<std::string_view, std::string_view> kFieldsOwn[] = {
     {"model", "/model"},
     {"gpus", "/cluster/gpus"},
@@ -47,6 +47,8 @@ constexpr std::pair<std::string_view, std::string_view> kFieldsOwn[] = {
     {"layers_per_stage", "/layout/virtual_stages"},
     {"round_stages", "/layout/virtual_stages"}};
 constexpr std::pair<std::string_view, std::string_view> kCodeOwn[] = {
+    {"from_hf_pretrained(0)", "/model"},
+    {"num_gpus", "/cluster/gpus"},
     {"num_nodes", "/cluster/gpus"},
     {"devices", "/cluster/gpus"},
     {"nodes", "/cluster/gpus"},
@@ -153,25 +155,32 @@ class FactsReader {
         }
     }
 
-    // What code reads: its names in the tables of spellings, of fields, and those that it asks for.
+    // Reads the names that code asks for, out of the tables of spellings, of fields and of other names.
     void read_code() {
         const std::string_view reader = tool_.reader == Reader::model ? "hf" : name_of(tool_.reader);
         if (!by_code() && tool_.reader != Reader::model) return;
-        for (const SpelledField& f : flags_of(reader))
-            code_.try_emplace(plain_leaf(f.name), Pointers{std::string(f.pointer)});
+        const auto add_spellings = [&](std::string_view of) {
+            for (const SpelledField& f : flags_of(of))
+                code_.try_emplace(plain_leaf(f.name), Pointers{std::string(f.pointer)});
+        };
+        add_spellings(reader);
+        if (tool_.reader == Reader::bridge) add_spellings("megatron");  // it takes those names too
         if (by_code()) {
             for (const json& file : files_) {
                 const json names = file.value("names", json::object());
                 for (const auto& [name, row] : names.items())
                     if (const std::string to = target_of(row); to.starts_with("/"))
                         code_.try_emplace(plain_leaf(name), Pointers{to});
+                const json read = file.value("code_reads", json::object());
+                for (const auto& [name, field] : read.items())
+                    code_.try_emplace(name, Pointers{field.get<std::string>()});
                 for (const json& name : file.value("also_read", json::array()))
                     code_.try_emplace(name.get<std::string>());
             }
         } else {
             const auto add = [&](const nlohmann::ordered_json& fields) {
                 for (const auto& item : fields.items())
-                    if (!item.key().empty()) code_.try_emplace(item.key());
+                    if (!item.key().empty()) code_.try_emplace(item.key(), Pointers{"/model"});
             };
             add(words("hf_fields"));
             for (const auto& family : words("hf_families"))
@@ -187,6 +196,7 @@ class FactsReader {
             out.insert(name);
             return;
         }
+        if (name == own().value("model_name", "")) out.insert("/model");
         const auto add = [&](const auto& rows) {
             for (const auto& row : rows)
                 if (row.first == name) out.insert(std::string(row.second));
