@@ -240,7 +240,8 @@ constexpr std::array kCommands{
             "pentamesh sweep mesh-8 --vary training.sequence_length=4096,8192 --csv -o sweep.csv\n"},
     Command{"import", "a plan out of a framework's settings", add_import, kFrameworks,
             "pentamesh import train.sh -o train.plan.json\n"
-            "pentamesh import ds_config.json --model llama-3-8b --gpus 64 --json\n"},
+            "pentamesh import ds_config.json --model llama-3-8b --gpus 64 --json\n"
+            "pentamesh import --tools roll    # what is known of a tool's settings\n"},
     Command{"export", "a framework's settings for a plan", add_export, kFrameworks,
             "pentamesh export llama-3-70b-3d --to megatron\n"
             "pentamesh export mesh-8 --to device-mesh -o mesh.py\n"},

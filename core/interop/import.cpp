@@ -96,8 +96,9 @@ bool is_model_part(std::string_view pointer) {
     const bool yaml = !is_script(r.text) && has(r.text, ":") && !has_line(r.text, "import ")
                       && !has_line(r.text, "def ") && !has_line(r.text, "[");
     if (yaml) (void)read_yaml(r.text, r.path);  // it says the line where it cannot
-    fail(r,
-         "no framework's settings are known by this text" + nearest + "; `pentamesh import --help` says all");
+    fail(r, "no framework's settings are known by this text" + nearest
+                + "; `pentamesh import --tools` lists the " + std::to_string(read_tools().size())
+                + " tools that are read");
 }
 
 const Tool& tool_of(const ImportRequest& r, const Presets& presets, const std::string& missing) {
