@@ -108,6 +108,11 @@ struct LessonSession {
         const LessonStep* now = current();
         return now != nullptr && now->question && !state().shown();
     }
+    // Returns the question that was answered and whose answer has a page of its own; null: there is none.
+    [[nodiscard]] const LessonQuestion* on_answer_page() const {
+        const LessonStep* now = current();
+        return now != nullptr && state().shown() ? now->with_answer_page() : nullptr;
+    }
     // Returns true if a question waits for GPUs to be clicked.
     [[nodiscard]] bool asks_for_ranks() const;
     // Returns the rank that such a question is about, or -1.

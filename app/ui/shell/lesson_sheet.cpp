@@ -231,8 +231,7 @@ std::vector<std::string> changes_of(const StepSheet& s) {
 // Returns the request of a picture next to the answer, which may have a page of its own.
 PictureRequest answer_request_of(const StepSheet& s) {
     PictureRequest request = picture_request_of(s, false);
-    if (s.step.question && !s.step.question->view.empty())
-        request.view = s.step.question->view, request.page = s.step.question->page;
+    if (const LessonQuestion* q = s.step.with_answer_page()) request.view = q->view, request.page = q->page;
     return request;
 }
 
@@ -279,8 +278,7 @@ StepPictures pictures_of(const StepSheet& s, const Presets& presets) {
     if (const std::string changed = whole ? change_words(s, after.plan) : std::string(); !changed.empty())
         after.words += ": " + changed;
     // A page that the answer has of its own explains it; nothing was asked on it.
-    const bool own_page = s.step.question && !s.step.question->view.empty();
-    if (!after.both && !own_page && !whole) {
+    if (!after.both && s.step.with_answer_page() == nullptr && !whole) {
         StepPicture before{"As it was", s.plan, picture_request_of(s, false)};
         before.request.reaches = after.plan;
         after.request.reaches = s.plan;
