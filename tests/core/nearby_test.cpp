@@ -104,7 +104,7 @@ TEST_CASE("each edit changes something, also of a plan that leaves fields out wh
     for (const SearchResult& r : tried) CHECK_FALSE(changed_choices(plan, r.choice).empty());
 }
 
-TEST_CASE("plans are laid out alike where layout and training are, whatever the name and the cluster's price") {
+TEST_CASE("plans are laid out alike where layout and training are equal") {
     const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
     const Plan plan = presets.plan("mixtral-8x7b-ep");
     Plan named = plan;
