@@ -108,7 +108,7 @@ struct LessonSession {
         const LessonStep* now = current();
         return now != nullptr && now->question && !state().shown();
     }
-    // Returns the question that was answered and whose answer has a page of its own; null: there is none.
+    // Returns the question that was answered and whose answer has a page of its own, else null.
     [[nodiscard]] const LessonQuestion* on_answer_page() const {
         const LessonStep* now = current();
         return now != nullptr && state().shown() ? now->with_answer_page() : nullptr;
