@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <doctest/doctest.h>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -36,7 +35,7 @@ inline interop::Import import_recipe(const std::string& text, const std::string&
 using Files = std::map<std::string, std::string>;
 
 // Returns what finds them for an import.
-inline std::function<std::optional<std::string>(const std::string&)> found_in(const Files& files) {
+inline interop::OtherFile found_in(const Files& files) {
     return [files](const std::string& name) -> std::optional<std::string> {
         const auto found = files.find(name);
         return found == files.end() ? std::nullopt : std::optional(found->second);
