@@ -496,9 +496,9 @@ std::string draw_picture(const Presets& presets, const Plan& plan, const Picture
     window.evaluate();
     Screen screen = screen_of(request, window.evaluation);
     if (request.reaches) {
-        screen.is_of_pair = true;
-        extend_axes(window.evaluation, screen.axis_s, screen.axis_bytes);
-        extend_axes(assess(*request.reaches), screen.axis_s, screen.axis_bytes);
+        screen.axes.of_pair = true;
+        extend_axes(window.evaluation, screen.axes);
+        extend_axes(assess(*request.reaches), screen.axes);
     }
     // The window searches in the background; here the search is done before the first frame.
     if (shows(ViewId::search, request, screen) && window.evaluation.valid)
