@@ -314,8 +314,8 @@ bool attach_to_pdf(std::string& pdf, const std::vector<std::string>& embedded, c
         pdf += std::to_string(figures[i].number) + " 0 obj\n" + text + "endobj\n";
     }
     const std::size_t root_at = pdf.size();
-    pdf += std::to_string(*root) + " 0 obj\n<<" + entries + " /Lang " + pdf_text(speech.language)
-           + " /ViewerPreferences << /DisplayDocTitle true >> /Names << /EmbeddedFiles << /Names [ " + names
+    pdf += std::to_string(*root) + " 0 obj\n<<" + entries + " /Lang (" + speech.language
+           + ") /ViewerPreferences << /DisplayDocTitle true >> /Names << /EmbeddedFiles << /Names [ " + names
            + " ] >> >> >>\nendobj\n";
     const std::size_t xref_at = pdf.size();
     std::array<char, 64> line{};

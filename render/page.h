@@ -42,7 +42,7 @@ struct PageSpec {
     std::vector<std::string> embedded{};
     float scale = 1;                            // pixels of a PNG per logical pixel
     std::vector<TextRun>* text_runs = nullptr;  // none: where its text goes, each page's behind the last's
-    std::string language = "en";                // of its words; a PDF says it
+    std::string language = "en";                // of its words, as is_language takes it; a PDF says it
 };
 [[nodiscard]] std::shared_ptr<const TypeFaces> load_faces(const FontFiles& fonts);
 

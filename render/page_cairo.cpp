@@ -77,7 +77,7 @@ struct CairoPage final : Page::Impl {
     std::array<cairo_font_face_t*, kFaceCount> face{};
     cairo_surface_t* surface = nullptr;
     cairo_t* cr = nullptr;
-    std::vector<std::string> pieces{};     // that are open
+    std::vector<std::string> pieces{};      // that are open
     std::vector<std::string> instead_of{};  // what is read aloud in the place of each figure
 
     explicit CairoPage(const PageSpec& s) : spec(s) {

@@ -144,9 +144,9 @@ void draw_held(ReviewSheet& sheet, Rect room, const Reviewed& of, MemoryPage pag
     std::string instead = page == MemoryPage::saved ? "Bars: what each choice saves of the memory of a GPU."
                                                     : "Bars: what a GPU of each stage holds, by category.";
     if (page == MemoryPage::stages)
-        for (std::size_t i = 0; i < of.evaluation.memory.stage.size(); ++i)
-            instead += " Stage " + std::to_string(i) + ": "
-                       + memory_text(of.evaluation.memory.stage[i].total()) + ".";
+        for (const StageRun& run : stage_runs(of.evaluation.memory))
+            instead += " Stage " + name_of(run) + ": "
+                       + memory_text(of.evaluation.memory.stage[run.first].total()) + ".";
     draw_on_page(sheet, room, of, instead, [page](Ui& ui, Rect r, Scene& scene) {
         MemoryViewState state;
         state.page = page;
@@ -156,9 +156,10 @@ void draw_held(ReviewSheet& sheet, Rect room, const Reviewed& of, MemoryPage pag
 }
 
 void draw_traffic(ReviewSheet& sheet, Rect room, const Reviewed& of) {
-    draw_on_page(sheet, room, of,
-                 "Bands: what each axis sends over which link in one step, and how much of it the step waits for.",
-                 [](Ui& ui, Rect r, Scene& scene) { draw_comm_flow(ui, r, scene, FlowWidth::time); });
+    draw_on_page(
+        sheet, room, of,
+        "Bands: what each axis sends over which link in one step, and how much of it the step waits for.",
+        [](Ui& ui, Rect r, Scene& scene) { draw_comm_flow(ui, r, scene, FlowWidth::time); });
 }
 
 void draw_lanes(ReviewSheet& sheet, const Reviewed& of) {

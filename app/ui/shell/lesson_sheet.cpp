@@ -342,8 +342,11 @@ class Booklet {
     Booklet(const Lesson& lesson, const Plan& base, const Presets& presets, const FontFiles& fonts)
         : lesson_(lesson), base_(base), presets_(presets), fonts_(fonts), paper_(slide_paper()),
           page_(PageFormat::pdf, kSlide, fonts, lesson.title, ""),
-          sheet_({[this](const std::string&) { return turn(); }, 0}, paper_, theme_of(ThemeId::light),
-                 lesson.title, lesson.title, "") {}
+          sheet_({[this](const std::string&) { return turn(); },
+                  0,
+                  {},
+                  [this](std::string_view name) { put_piece(page_, name); }},
+                 paper_, theme_of(ThemeId::light), lesson.title, lesson.title, "") {}
 
     std::string make() {
         sheet_.begin(lesson_.title);
@@ -437,8 +440,10 @@ class Booklet {
             used += height + 0.4f * paper_.line();
             if (!draw) continue;
             const Rect box = sheet_.take(height);
+            page_.begin_piece("P");
             if (paragraph.bullet) sheet_.canvas().text({box.x + indent, box.y}, "•", style);
             lay_words(words, {box.x + left, box.y, box.w - left, box.h}, style, true);
+            page_.end_piece();
             sheet_.gap(0.35f);
         }
         return used;
