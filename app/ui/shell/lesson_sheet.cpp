@@ -339,9 +339,17 @@ Paper slide_paper() {
 
 class Booklet {
   public:
-    Booklet(const Lesson& lesson, const Plan& base, const Presets& presets, const FontFiles& fonts)
+    Booklet(const Lesson& lesson, const Plan& base, const Presets& presets, const FontFiles& fonts,
+            std::string_view language)
         : lesson_(lesson), base_(base), presets_(presets), fonts_(fonts), paper_(slide_paper()),
-          page_(PageFormat::pdf, kSlide, fonts, lesson.title, ""),
+          page_(PageSpec{PageFormat::pdf,
+                         kSlide,
+                         load_faces(fonts),
+                         lesson.title,
+                         {},
+                         1,
+                         nullptr,
+                         std::string(language.empty() ? "en" : language)}),
           sheet_({[this](const std::string&) { return turn(); },
                   0,
                   {},
@@ -599,10 +607,10 @@ class Booklet {
 
 }  // namespace
 
-std::string lesson_pdf(const Lesson& lesson, const Plan& base, const Presets& presets,
-                       const FontFiles& fonts) {
+std::string lesson_pdf(const Lesson& lesson, const Plan& base, const Presets& presets, const FontFiles& fonts,
+                       std::string_view language) {
     if (!pages_available()) throw Error(ErrorKind::usage, "", "", "this build writes no PDF");
-    return Booklet(lesson, base, presets, fonts).make();
+    return Booklet(lesson, base, presets, fonts, language).make();
 }
 
 namespace {
