@@ -337,11 +337,22 @@ Paper slide_paper() {
 
 class Booklet {
   public:
-    Booklet(const Lesson& lesson, const Plan& base, const Presets& presets, const FontFiles& fonts)
+    Booklet(const Lesson& lesson, const Plan& base, const Presets& presets, const FontFiles& fonts,
+            std::string_view language)
         : lesson_(lesson), base_(base), presets_(presets), fonts_(fonts), paper_(slide_paper()),
-          page_(PageFormat::pdf, kSlide, fonts, lesson.title, ""),
-          sheet_({[this](const std::string&) { return turn(); }, 0}, paper_, theme_of(ThemeId::light),
-                 lesson.title, lesson.title, "") {}
+          page_(PageSpec{PageFormat::pdf,
+                         kSlide,
+                         load_faces(fonts),
+                         lesson.title,
+                         {},
+                         1,
+                         nullptr,
+                         std::string(language.empty() ? "en" : language)}),
+          sheet_({[this](const std::string&) { return turn(); },
+                  0,
+                  {},
+                  [this](std::string_view name) { put_piece(page_, name); }},
+                 paper_, theme_of(ThemeId::light), lesson.title, lesson.title, "") {}
 
     std::string make() {
         sheet_.begin(lesson_.title);
@@ -435,8 +446,10 @@ class Booklet {
             used += height + 0.4f * paper_.line();
             if (!draw) continue;
             const Rect box = sheet_.take(height);
+            page_.begin_piece("P");
             if (paragraph.bullet) sheet_.canvas().text({box.x + indent, box.y}, "•", style);
             lay_words(words, {box.x + left, box.y, box.w - left, box.h}, style, true);
+            page_.end_piece();
             sheet_.gap(0.35f);
         }
         return used;
@@ -592,10 +605,10 @@ class Booklet {
 
 }  // namespace
 
-std::string lesson_pdf(const Lesson& lesson, const Plan& base, const Presets& presets,
-                       const FontFiles& fonts) {
+std::string lesson_pdf(const Lesson& lesson, const Plan& base, const Presets& presets, const FontFiles& fonts,
+                       std::string_view language) {
     if (!pages_available()) throw Error(ErrorKind::usage, "", "", "this build writes no PDF");
-    return Booklet(lesson, base, presets, fonts).make();
+    return Booklet(lesson, base, presets, fonts, language).make();
 }
 
 namespace {

@@ -483,6 +483,17 @@ std::vector<MovingFrame> frames_of_edit(Shell& shell, Offscreen& surface, const 
     return out;
 }
 
+// Returns what a PDF reads aloud in the place of the picture. A lesson's picture says no figures: it may
+// stand next to the question about them.
+std::string instead_of_picture(const PictureRequest& request, const Plan& plan, const Evaluation& e,
+                               const HiddenAnswer& hidden) {
+    std::string out = "Picture: " + std::string(request.view) + ".";
+    if (request.in_lesson || request.onto != nullptr || hidden.covers(kFiguresPlace)) return out;
+    out += " " + title_of(plan) + ". " + brief_line(plan, false);
+    const PlanVerdict verdict = verdict_of(e);
+    return verdict.sentence.empty() ? out : out + " " + verdict.sentence;
+}
+
 std::string draw_picture(const Presets& presets, const Plan& plan, const PictureRequest& request,
                          std::string_view ending, const FontFiles& fonts) {
     if (request.view == kReview) return picture_of_review(presets, plan, request, ending, fonts);
@@ -552,7 +563,10 @@ std::string draw_picture(const Presets& presets, const Plan& plan, const Picture
     if (request.text_runs != nullptr) *request.text_runs = surface.text_runs();
     if (request.fits != nullptr && !(*request.fits = hidden() <= 0)) return {};
     if (request.onto != nullptr) {
+        request.onto->begin_piece("Figure",
+                                  instead_of_picture(request, plan, window.evaluation, window.hidden_answer));
         surface.frame({}, from_s + 2 / 60.0, [&](const FrameInfo& info) { draw(info, request.onto); });
+        request.onto->end_piece();
         return {};
     }
     std::vector<PngText> words{{"Title", title_of(plan)}};
@@ -563,7 +577,9 @@ std::string draw_picture(const Presets& presets, const Plan& plan, const Picture
                               : request.outlines ? PageFormat::svg_outlines
                                                  : PageFormat::svg;
     Page page(format, size, fonts, title_of(plan), text);
+    page.begin_piece("Figure", instead_of_picture(request, plan, window.evaluation, window.hidden_answer));
     surface.frame({}, from_s + 2 / 60.0, [&](const FrameInfo& info) { draw(info, &page); });
+    page.end_piece();
     return page.finish();
 }
 
