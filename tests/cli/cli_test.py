@@ -1609,6 +1609,39 @@ class Pictures(unittest.TestCase):
                 self.assertGreater(len(figures), 20)
                 self.assertEqual([w for w in sorted(figures) if w not in read], [], (plan, view))
 
+    def test_a_pdf_is_tagged(self):
+        # What is read aloud: a document with its language, a heading on each page, figures with words of their own.
+        if shutil.which("pdfinfo") is None:
+            self.skipTest("pdfinfo is not installed (Debian: poppler-utils)")
+
+        def read(*options):
+            return subprocess.run(["pdfinfo", *options], capture_output=True, check=True).stdout.decode()
+        with tempfile.TemporaryDirectory() as folder:
+            file, again = os.path.join(folder, "x.pdf"), os.path.join(folder, "y.pdf")
+            for command, heads, figures in (
+                    (("review", "mesh-8"), 3, ("Memory of each stage", "Mesh of GPUs", "Traffic of each axis")),
+                    (("screenshot", "mesh-8", "--view", "mesh"), 0, ("8 H100",)),
+                    (("lesson", "01-two-walls", "--pdf"), 5, ("Llama 3 8B",))):
+                with self.subTest(command=command):
+                    for out in (file, again):
+                        status, _, err = run(*command, "-o", out)
+                        if status in (1, 3) and ("EGL" in err or "Cairo" in err):
+                            self.skipTest(err)
+                        self.assertEqual(status, 0, err)
+                    with open(file, "rb") as f, open(again, "rb") as g:
+                        data = f.read()
+                        self.assertEqual(data, g.read())
+                    self.assertRegex(read(file), r"Tagged:\s+yes")
+                    self.assertIn(b"/Lang (en)", data)
+                    tree = read("-struct", file)
+                    self.assertTrue(tree.startswith("Document"), tree[:80])
+                    self.assertEqual(len(re.findall(r"^\S", tree, re.M)), 1)  # one piece holds all others
+                    self.assertGreaterEqual(len(re.findall(r"^\s*H1 ", tree, re.M)), heads)
+                    words = [bytes.fromhex(w.decode()).decode("utf-16-be") for w in re.findall(rb"/Alt <FEFF([0-9A-F]*)>", data)]
+                    self.assertEqual(len(words), len(re.findall(r"^\s*Figure", tree, re.M)))
+                    for figure in figures:
+                        self.assertTrue(any(figure in w for w in words), (figure, words))
+
     def shot(self, folder, *args, status=0):
         file = os.path.join(folder, "x.svg")
         got, _, err = run("screenshot", "llama-3-70b-3d", "-o", file, *args)
