@@ -182,6 +182,7 @@ struct LoadedPlan {
     Plan plan;                     // with --set
     std::optional<Plan> before;    // without; nullopt: nothing is set, or --set mends what could not be read
     std::vector<Edit> followed{};  // of --set, as data parallelism that takes the rest (follow.h)
+    bool names_software = false;   // its text has training.software, or --set sets it
 };
 [[nodiscard]] LoadedPlan load_plan_and_sets(const Context& context, const PlanArgument& argument);
 // Puts into `out`, an object, what followed from --set: "followed": {"/layout/dp_shard": 16}. Where nothing

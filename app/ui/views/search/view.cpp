@@ -39,9 +39,9 @@ void draw_slices(Ui& ui, Rect bar, const Step& step) {
     }
 }
 
-// Draws the figures of a layout, next to `at`.
-void draw_card(Ui& ui, Rect room, Vec2 at, const Scene& scene, const LayoutChoice& choice,
-               const Evaluation& e, const std::optional<SearchRow>& row) {
+// Draws the figures of a layout, next to `at`. Of a search for any software it says which software runs it.
+void draw_card(Ui& ui, Rect room, Vec2 at, const Scene& scene, const SearchFound& found,
+               const LayoutChoice& choice, const Evaluation& e, const std::optional<SearchRow>& row) {
     constexpr float kWidth = 340;
     if (!e.step || e.memory.stage.empty() || room.w < kWidth + 8) return;
     Canvas& c = ui.canvas();
@@ -51,7 +51,12 @@ void draw_card(Ui& ui, Rect room, Vec2 at, const Scene& scene, const LayoutChoic
     const std::string alike = row && row->alike > 0 ? plural(row->alike, "other layout", "other layouts")
                                                           + " with the same two figures   "
                                                     : "";
-    const float height = head + 116;
+    const std::string run_by = found.request.any_software
+                                   ? "run by " + run_by_words(with_choice(found, scene.plan, choice))
+                                   : std::string();
+    const float runs =
+        run_by.empty() ? 0 : c.paragraph_height(kWidth - 24, run_by, ui.small(), 18);
+    const float height = head + 116 + runs;
     Rect box{held_between(at.x + 16, room.x, room.right() - kWidth), at.y + 16, kWidth, height};
     // The card stands left of the list, so that the other rows can still be read.
     if (row && room.w >= kWide) box.x = room.right() - list_width(room.w) - kWidth - 12;
@@ -76,6 +81,7 @@ void draw_card(Ui& ui, Rect room, Vec2 at, const Scene& scene, const LayoutChoic
                   + (s.uneven_s > 0 ? ", uneven stages " + percent(s.uneven_s / s.time_s) : "") + ", exposed "
                   + percent(exposed / s.time_s),
               ui.small());
+    if (!run_by.empty()) in.cut_top(c.paragraph(in, run_by, ui.small(), 18));
     c.text_in(in.cut_top(18), alike + "click: open   Shift+click: compare", ui.small(Tone::faint));
 }
 
@@ -200,7 +206,7 @@ std::optional<PlanEdit> draw_search(Ui& ui, Rect head_row, Rect room, Scene& sce
         return state.hovered.get(plan, [&] { return std::make_shared<const Evaluation>(evaluate(plan)); });
     };
     if (pick.hovered)
-        draw_card(ui, whole, pick.at, scene, *pick.hovered, *evaluated(*pick.hovered), pick.row);
+        draw_card(ui, whole, pick.at, scene, found, *pick.hovered, *evaluated(*pick.hovered), pick.row);
     if (pick.example != nullptr)
         return PlanEdit{in_place_of(scene.plan, *pick.example), "a layout that was rejected", ""};
     if (!pick.clicked) return std::nullopt;
