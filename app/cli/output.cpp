@@ -608,6 +608,20 @@ LoadedPlan load_plan_and_sets(const Context& context, const PlanArgument& argume
     return loaded;
 }
 
+void throw_as_set_b(const Error& error, const std::vector<std::string>& sets) {
+    constexpr std::string_view kSet = "--set ";
+    const auto is_of_b = [&](const std::string& text) {
+        return text.starts_with(kSet) && std::any_of(sets.begin(), sets.end(), [&](const std::string& set) {
+                   const std::string_view rest = std::string_view(text).substr(kSet.size());
+                   return rest.starts_with(shown_text(set)) || rest.starts_with(shown_json(set));
+               });
+    };
+    const auto named = [&](const std::string& text) {
+        return is_of_b(text) ? "--set-b " + text.substr(kSet.size()) : text;
+    };
+    throw Error(error.kind(), named(error.path()), error.pointer(), named(error.message()));
+}
+
 void put_followed(const std::vector<Edit>& followed, Json& out) {
     if (followed.empty() || !out.is_object()) return;
     Json& fields = out["followed"] = Json::object();

@@ -148,23 +148,23 @@ Json training_of(const Plan& plan, const SearchSpace& space) {
 
 Json json_of_result(const SearchResult& r, const SearchSpace& space) {
     Json out{{"layout", layout_of(r.plan)},
-            {"training", training_of(r.plan, space)},
-            {"step_s", r.step_s},
-            {"tokens_per_s", r.tokens_per_s},
-            {"mfu", r.mfu},
-            {"mfu_causal", mfu_causal(r.step)},
-            {"memory_bytes", whole(r.memory_bytes)},
-            {"headroom", r.headroom},
-            {"verdict", verdict_of_fit(r.fit)},
-            {"bubble_s", r.bubble_s},
-            {"exposed_s", r.exposed_s},
-            {"cost_per_token", r.cost_per_token > 0 ? Json(r.cost_per_token) : Json(nullptr)},
-            {"pareto", r.pareto},
-            {"alike", r.alike},
-            {"tied", r.tied},
-            {"changes", r.changes},
-            {"slow_link_s", r.slow_link_s > 0 ? Json(r.slow_link_s) : Json(nullptr)},
-            {"slow_stage_s", r.slow_stage_s > 0 ? Json(r.slow_stage_s) : Json(nullptr)}};
+             {"training", training_of(r.plan, space)},
+             {"step_s", r.step_s},
+             {"tokens_per_s", r.tokens_per_s},
+             {"mfu", r.mfu},
+             {"mfu_causal", mfu_causal(r.step)},
+             {"memory_bytes", whole(r.memory_bytes)},
+             {"headroom", r.headroom},
+             {"verdict", verdict_of_fit(r.fit)},
+             {"bubble_s", r.bubble_s},
+             {"exposed_s", r.exposed_s},
+             {"cost_per_token", r.cost_per_token > 0 ? Json(r.cost_per_token) : Json(nullptr)},
+             {"pareto", r.pareto},
+             {"alike", r.alike},
+             {"tied", r.tied},
+             {"changes", r.changes},
+             {"slow_link_s", r.slow_link_s > 0 ? Json(r.slow_link_s) : Json(nullptr)},
+             {"slow_stage_s", r.slow_stage_s > 0 ? Json(r.slow_stage_s) : Json(nullptr)}};
     if (!space.software) {
         Json& names = out["run_by"] = Json::array();
         for (const std::string_view name : software_that_runs(r.plan)) names.push_back(std::string(name));

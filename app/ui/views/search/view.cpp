@@ -54,8 +54,7 @@ void draw_card(Ui& ui, Rect room, Vec2 at, const Scene& scene, const SearchFound
     const std::string run_by = found.request.any_software
                                    ? "run by " + run_by_words(with_choice(found, scene.plan, choice))
                                    : std::string();
-    const float runs =
-        run_by.empty() ? 0 : c.paragraph_height(kWidth - 24, run_by, ui.small(), 18);
+    const float runs = run_by.empty() ? 0 : c.paragraph_height(kWidth - 24, run_by, ui.small(), 18);
     const float height = head + 116 + runs;
     Rect box{held_between(at.x + 16, room.x, room.right() - kWidth), at.y + 16, kWidth, height};
     // The card stands left of the list, so that the other rows can still be read.
