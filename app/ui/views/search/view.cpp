@@ -398,12 +398,12 @@ void software_mark(Ui& ui, Rect r, SearchViewState& state) {
     if (hit.clicked) state.lists_software = !state.lists_software;
 }
 
-// Draws a chip a software: the plan then names it, and has its defaults.
+// Draws a chip a software: the plan then names it, and has its defaults. The last one takes any.
 void list_software(Ui& ui, Rect& room, const Plan& plan, SearchViewState& state) {
     constexpr float kHigh = 24, kBetween = 7;
+    constexpr std::string_view kAny = "any software";
     Rect row = room.cut_top(kHigh);
-    for (const Software s : all_of<Software>()) {
-        const std::string& name = facts_of(s).name;
+    const auto place = [&](std::string_view name) {
         const float w = chip_width(ui, name);
         if (row.w < w) {
             room.cut_top(6);
@@ -411,11 +411,22 @@ void list_software(Ui& ui, Rect& room, const Plan& plan, SearchViewState& state)
         }
         const Rect r = row.cut_left(w);
         row.cut_left(kBetween);
+        return r;
+    };
+    for (const Software s : all_of<Software>()) {
+        const std::string& name = facts_of(s).name;
+        const Rect r = place(name);
         const Hit hit = ui.area("search.software.of", r, static_cast<std::uint64_t>(s));
         const bool on = !state.request.any_software && s == plan.training.software;
         if (!chip(ui, r, hit, on, ui.theme().faint, name, name + "\nclick: the plan is one of it")) continue;
         state.request.any_software = state.lists_software = false;
         if (s != plan.training.software) state.wanted_software = s;
+    }
+    const Rect r = place(kAny);
+    if (chip(ui, r, ui.area("search.software.any", r), state.request.any_software, ui.theme().faint, kAny,
+             "any software\nclick: layouts of all of them; each row says who runs it")) {
+        state.request.any_software = true;
+        state.lists_software = false;
     }
     room.cut_top(6);
 }
