@@ -358,7 +358,6 @@ int run_search(const Context& context, const SearchArguments& arguments) {
     Plan& plan = loaded.plan;
     SpaceRequest asked = arguments.space;
     const std::string taken = taken_words(plan, loaded.names_software, arguments.software);
-    if (!taken.empty()) say_error("pentamesh: " + taken);
     choose_software(arguments.software, plan, asked);
     const bool by_memory = parse_name<Goal>(arguments.goal) == Goal::memory;
     const std::optional<double> share = share_of("--within", arguments.within);
@@ -385,6 +384,7 @@ int run_search(const Context& context, const SearchArguments& arguments) {
     out.json["proposed"] = proposed.empty() ? Json(nullptr) : Json(proposed);
     if (!r.nothing_fits.empty()) out.errors.push_back("pentamesh: " + r.nothing_fits);
     put_followed(loaded.followed, out.json);
+    if (!taken.empty()) say_error("pentamesh: " + taken);
     return print_answer(context, arguments.forms, out);
 }
 

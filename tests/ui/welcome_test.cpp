@@ -66,14 +66,14 @@ TEST_CASE("what is opened as one's own is asked once for its software, where its
         CHECK(d.plan().training.software == r.software);
         if (r.software == Software::torchtitan) named = write_plan(d.plan());
     }
-    Driver open("mesh-8");
-    open_mine(open, folder.file("config.json"));
-    REQUIRE(open.click("dialog.run_by.any"));
-    CHECK(open.shell.dialog() == DialogKind::none);
-    CHECK(open.plan().training.software == Training{}.software);
-    open.press({.key = Key::n9});
-    open.settle();
-    CHECK(says(open, "for any software"));
+    Driver undecided("mesh-8");
+    open_mine(undecided, folder.file("config.json"));
+    REQUIRE(undecided.click("dialog.run_by.any"));
+    CHECK(undecided.shell.dialog() == DialogKind::none);
+    CHECK(undecided.plan().training.software == Training{}.software);
+    undecided.press({.key = Key::n9});
+    undecided.settle();
+    CHECK(says(undecided, "for any software"));
     REQUIRE(named.find("torchtitan") != std::string::npos);
     Driver other("mesh-8");
     folder.put("named.plan.json", named);
