@@ -486,6 +486,15 @@ std::optional<Lack> Lacks::first() const {
 Lacks lacks_of(const Plan& plan, Software software) {
     return those_from(plan, software, Lack::experts, Lack::recompute);
 }
+std::vector<std::string_view> software_that_runs(const Plan& plan) {
+    std::vector<std::string_view> out;
+    for (const Software s : all_of<Software>()) {
+        const bool today =
+            s != Software::fsdp && s != Software::torchtitan_2024 && s != Software::megatron_bridge_2025;
+        if (today && !lacks_of(plan, s).any()) out.emplace_back(facts_of(s).name);
+    }
+    return out;
+}
 Lacks lacks_of_ranks(const Plan& plan, Software software) {
     return those_from(plan, software, Lack::experts, Lack::order);
 }

@@ -431,7 +431,11 @@ class Sentences(unittest.TestCase):
 class Decide(unittest.TestCase):
     def test_a_layout_that_search_found_reports_the_same_figures(self):
         status, out, err = run_json("search", "-", "--json", "--vary", "tp=1,2,4", "--top", "3", plan=PLAN)
-        self.assertEqual((status, err), (0, ""))
+        self.assertEqual(status, 0)
+        # The plan names no software: whose rules are taken is said, on standard error and in JSON.
+        self.assertEqual(err, "pentamesh: " + out["software_taken"] + "\n")
+        self.assertIn("Megatron-LM", err)
+        self.assertIn("--for any", err)
         counts = out["counts"]
         self.assertEqual(counts["layouts"], counts["skipped"] + counts["evaluated"])
         self.assertEqual(counts["evaluated"], counts["invalid"] + counts["too_big"] + counts["fit"])
@@ -463,6 +467,10 @@ class Decide(unittest.TestCase):
         everything, found = schedules("--for", "any")
         self.assertEqual((everything["for"], everything["counts"]["left_out"]), ("any", 0))
         self.assertFalse(found <= {"1f1b", "interleaved"})
+        # Each layout says who runs it; of those that Megatron-LM does, its own search finds none else.
+        self.assertIsNone(everything["software_taken"])
+        self.assertTrue(any("Megatron-LM" not in r["run_by"] for r in everything["results"]))
+        self.assertNotIn("run_by", run_json("search", "-", "--json", "--for", "megatron", plan=PLAN)[1]["results"][0])
         status, _, err = run("search", "-", "--for", "megatrom", plan=PLAN)
         self.assertEqual(status, 2)
         self.assertIn("torchtitan", err)

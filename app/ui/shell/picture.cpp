@@ -332,7 +332,9 @@ void refuse_unfit(const PictureRequest& request, std::string_view ending) {
     if (std::find(known.begin(), known.end(), request.view) == known.end()) {
         const std::string all = join(known, ", ");
         throw Error(ErrorKind::usage, "", "",
-                    "there is no picture of \"" + request.view + "\"; there are: " + all);
+                    "there is no picture of \"" + request.view + "\"; the closest is \""
+                        + std::string(nearest(request.view, {known.begin(), known.end()}))
+                        + "\"; there are: " + all);
     }
     if (ending != "png" && ending != "svg" && ending != "pdf")
         throw Error(ErrorKind::usage, "", "",
