@@ -2,6 +2,7 @@
 // pattern of a list makes harmless. Each text has the settings of a public file, which is named above it
 // with its commit.
 #include "core/interop/settings_sheet.h"
+#include "core/model/model.h"
 #include "tests/core/imports.h"
 
 #include <doctest/doctest.h>
@@ -402,4 +403,31 @@ TEST_CASE(
     for (const ImportProblem& p : made.problems)
         said |= p.message.find("attention residuals") != std::string::npos;
     CHECK(said);
+}
+
+// recipes/gemma/h100/gemma3.py and recipes/olmoe/h100/olmoe_7b.py call providers, which have the rest.
+TEST_CASE("a provider of Megatron-Bridge that has a family's blocks is not read as a plain GPT") {
+    const std::string
+        head = "from megatron.bridge.recipes.common import _pretrain_common\n"
+               "def a_pretrain_config():\n    cfg = _pretrain_common()\n",
+        end = "    cfg.train.global_batch_size = 8\n    cfg.train.micro_batch_size = 1\n    return cfg\n";
+    const Import gemma = import_text(
+        head
+            + "    cfg.model = Gemma3ModelProvider(\n        num_layers=26,\n        hidden_size=1152,\n"
+              "        num_attention_heads=4,\n        num_query_groups=1,\n        kv_channels=256,\n"
+              "        ffn_hidden_size=6912,\n        window_size=512,\n        seq_length=4096,\n"
+              "        vocab_size=262_144,\n    )\n"
+            + end,
+        8);
+    REQUIRE(gemma.plan);
+    CHECK(count_parameters(gemma.plan->model).total == 999885952);
+    CHECK(gemma.plan->model.sliding_window == 512);
+    const Import olmoe =
+        import_text(head
+                        + "    cfg.model = OlMoEModelProvider(\n        tensor_model_parallel_size=1,\n"
+                          "        expert_model_parallel_size=8,\n    )\n"
+                        + end,
+                    8);
+    REQUIRE(olmoe.plan);
+    CHECK(count_parameters(olmoe.plan->model).total == 6919161856);
 }
