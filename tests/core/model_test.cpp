@@ -158,7 +158,7 @@ TEST_CASE("the models of Megatron-Bridge's lists count as their checkpoints do")
                                + 2 * 4096 * 4096LL + 3 * 4096;
     CHECK(count("step-3.5-flash").total - 42 * 288 + wider + 3 * ahead == 199997706240);
 
-    // These are published in billions: in all, and of one token (0: not told).
+    // These are published in billions: in all, and of one token (0: not published).
     struct Published {
         const char* id;
         double total, active, half, left_out;
