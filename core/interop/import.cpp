@@ -673,11 +673,14 @@ Import import_settings(const ImportRequest& request, const Presets& presets) {
 
     // The rest is request for; each setting that no reader took goes into its list.
     if (!draft.own_model && draft.model_preset.empty() && !draft.model.contains("hidden"))
-        sheet.ask(Asked::model, Severity::error, "model-missing",
-                  plain((draft.other_model.empty() ? "The text does not say the model: name it"
-                                                   : "No preset is the model " + draft.other_model
-                                                         + ": name one, or its config.json"),
-                        " (--model on the command line)"));
+        sheet.ask(
+            Asked::model, Severity::error, "model-missing",
+            plain((draft.other_model.empty() ? "The text does not say the model: name it"
+                   : !draft.why_no_preset.empty()
+                       ? "A plan cannot state the model " + draft.other_model + ", " + draft.why_no_preset
+                             + ": name one that is near"
+                       : "No preset is the model " + draft.other_model + ": name one, or its config.json"),
+                  " (--model on the command line)"));
     if (draft.gpus > (1 << 20))
         sheet.error("gpus-not-allowed", "found ", draft.gpus, " GPUs, at most 1,048,576 are read");
     if (sheet.failed()) leave_unread(sheet, tool, known);

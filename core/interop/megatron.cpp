@@ -607,6 +607,9 @@ namespace {
 
 // Takes the recipe or model that a text names.
 void take_named(SettingsSheet& sheet, PlanDraft& draft, const Presets& presets) {
+    // A provider that has the sizes of one model: OlMoEModelProvider.
+    if (!preset_for(presets, sheet.value_of("model()")).empty())
+        return take_model(sheet, draft, presets, "model()");
     for (const char* key : {"from_hf_pretrained(0)", "recipe", "mr", "model_recipe_name", "pretrain_recipe()",
                             "hf_model_id", "factory"}) {
         std::string value = sheet.value_of(key);
@@ -637,6 +640,21 @@ void hybrid_defaults(const SettingsSheet& s, nlohmann::json& m) {
     if (s.has("position_embedding_type")) return;
     m["positions"] = "rope";
     m.erase("max_positions");
+}
+
+// Sets what Gemma3ModelProvider has (models/gemma/gemma3_provider.py): it is called with sizes only.
+void gemma3_defaults(nlohmann::json& m) {
+    m["ffn_kind"] = "geglu";
+    m["tied_embeddings"] = m["post_norms"] = true;
+    m["norm"] = "rmsnorm";
+    m["qk_norm"] = "head";
+    m["mlp_bias"] = m["attention_bias"] = false;
+    m["positions"] = "rope";
+    m.erase("max_positions");
+    // Its window_size is how many keys a token sees, itself too, where Megatron counts those before it.
+    if (m.contains("sliding_window")) m["sliding_window"] = m["sliding_window"].get<std::int64_t>() - 1;
+    m["pattern"] = {{{"kind", "window"}, {"ffn", "dense"}, {"count", 5}},
+                    {{"kind", "full"}, {"ffn", "dense"}, {"count", 1}}};
 }
 
 void read_world(SettingsSheet& s, PlanDraft& d, const Launch* launch) {
@@ -693,6 +711,7 @@ void read_bridge(SettingsSheet& s, PlanDraft& d, const Presets& presets, const L
     read_megatron_model(s, d, dialect);
     if (own_model && d.model.contains("pattern") && s.has("hybrid_layer_pattern"))
         hybrid_defaults(s, d.model);
+    if (own_model && s.written("num_layers").starts_with("Gemma3ModelProvider.")) gemma3_defaults(d.model);
     if (d.model.contains("moe") && d.model["moe"].empty()) d.model.erase("moe");
     read_megatron_training(s, d, dialect);
     if (experts && !d.model.contains("moe")) d.model["moe"] = nlohmann::json::object();

@@ -177,6 +177,7 @@ struct PlanDraft {
     std::string named_cluster;         // the same: where the user says no cluster
     std::int64_t gpus_of_name = 0;     // that the file's name says; 0: it says none
     std::string other_model;           // the text's name of a model that no preset has
+    std::string why_no_preset;         // what of its blocks a plan cannot state, where that is known
     std::string optimizer_called;      // who updates the parameters, as the text names it
     bool states_read = false;          // the text says in which types they are kept (state_types.h)
 };
@@ -191,6 +192,9 @@ struct RecipeName {
 // Returns the preset for a framework's or the hub's name of a model: "meta-llama/Llama-2-7b-hf", "llama3 8B",
 // "llama3_70b". It is empty where no preset is meant.
 [[nodiscard]] std::string preset_for(const Presets& presets, std::string_view name);
+// Returns what of a model's blocks a plan cannot state, after "the model X, ": it is empty where that is not
+// known.
+[[nodiscard]] std::string why_no_preset(const Presets& presets, std::string_view name);
 // Returns true where a model's name, in a path of it, says that it reads pictures or sound too.
 [[nodiscard]] bool has_encoders(const Presets& presets, std::string_view path);
 // Takes the model that the setting `key` names into the draft, which has none yet; `name` is its value where

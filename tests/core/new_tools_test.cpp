@@ -2,6 +2,7 @@
 // pattern of a list makes harmless. Each text has the settings of a public file, which is named above it
 // with its commit.
 #include "core/interop/settings_sheet.h"
+#include "core/model/model.h"
 #include "tests/core/imports.h"
 
 #include <doctest/doctest.h>
@@ -348,4 +349,85 @@ TEST_CASE("a path names its model before what stands for checkpoints, and says w
                                     "data.max_prompt_length=512 data.max_response_length=512\n");
     REQUIRE(made.plan);
     CHECK(problem_called(made, "language-model-only"));
+}
+
+// Names are those of recipes and model cards of NVIDIA-NeMo/Megatron-Bridge 067f987d.
+TEST_CASE(
+    "names of Megatron-Bridge's recipes mean their own shape, and one that no plan can state says why") {
+    const std::pair<const char*, const char*> named[] = {
+        {"zai-org/GLM-5.1", "glm-5"},
+        {"zai-org/GLM-5.2", "glm-5.2"},
+        {"zai-org/GLM-4.5V", "glm-4.5v"},
+        {"zai-org/GLM-4.7", "glm-4.5"},
+        {"Qwen/Qwen3.8-27B", "qwen3.5-27b"},
+        {"Qwen/Qwen3.5-9B-Base", "qwen3.5-9b"},
+        {"Qwen/Qwen3-Omni-30B-A3B-Instruct", "qwen3-omni-30b-a3b"},
+        {"google/gemma-2-2b", "gemma-2-2b"},
+        {"allenai/OLMoE-1B-7B-0924", "olmoe-1b-7b"},
+        {"stepfun-ai/Step-3.5-Flash", "step-3.5-flash"},
+        {"stepfun-ai/Step-3.7-Flash", "step-3.5-flash"},
+        {"nvidia/Nemotron-H-4B-Base-8K", "nemotron-h-4b"},
+        {"nvidia/Nemotron-H-47B-Base-8K", "nemotron-h-47b"},
+        {"nvidia/NVIDIA-Nemotron-Nano-12B-v2-Base", "nemotron-nano-12b-v2"},
+        {"nvidia/NVIDIA-Nemotron-Nano-12B-v2-VL-BF16", "nemotron-nano-12b-v2"},
+        {"nvidia/NVIDIA-Nemotron-3-Nano-4B-BF16", "nemotron-3-nano-4b"},
+        {"nvidia/NVIDIA-Nemotron-3.5-Lightning-30B-A3B-BF16", "nemotron-3.5-lightning"},
+        {"nvidia/Nemotron-3-Nano-Omni-30B-A3B-Reasoning-BF16", "nemotron-3-nano"},
+        {"mistralai/Ministral-3-8B-Instruct-2512", "ministral-3-8b"},
+        {"mistralai/Mistral-7B-Instruct-v0.3", "mistral-7b-v0.3"},
+        {"LGAI-EXAONE/EXAONE-4.0-1.2B", "exaone-4.0-1.2b"},
+        {"inclusionAI/Ling-flash-base-2.0", "ling-flash-2.0"},
+        {"sarvamai/sarvam-30b", "sarvam-30b"}};
+    for (const auto& each : named) {
+        CAPTURE(each.first);
+        CHECK(preset_for(presets(), each.first) == each.second);
+    }
+    for (const char* name :
+         {"stepfun-ai/Step-3.7-Flash", "mistralai/Ministral-3-8B-Instruct-2512", "zai-org/GLM-4.5V",
+          "nvidia/NVIDIA-Nemotron-Nano-12B-v2-VL-BF16", "Qwen/Qwen3.8-27B"})
+        CHECK_MESSAGE(has_encoders(presets(), name), name);
+    for (const char* name : {"moonshotai/Kimi-K3", "MiniMaxAI/MiniMax-M3", "google/gemma-4-E4B-it"}) {
+        CAPTURE(name);
+        CHECK(preset_for(presets(), name).empty());
+        CHECK_FALSE(why_no_preset(presets(), name).empty());
+    }
+    CHECK(why_no_preset(presets(), "moonshotai/Kimi-K2.5").empty());
+    const Import made = import_text(
+        "from megatron.bridge import AutoBridge\n"
+        "def k3_pretrain_config():\n"
+        "    cfg.model = AutoBridge.from_hf_pretrained(\"moonshotai/Kimi-K3\").to_megatron_provider()\n"
+        "    cfg.model.tensor_model_parallel_size = 2\n    cfg.model.pipeline_model_parallel_size = 3\n"
+        "    cfg.train.global_batch_size = 8\n    cfg.train.micro_batch_size = 1\n    return cfg\n");
+    CHECK_FALSE(made.plan);
+    bool said = false;
+    for (const ImportProblem& p : made.problems)
+        said |= p.message.find("attention residuals") != std::string::npos;
+    CHECK(said);
+}
+
+// recipes/gemma/h100/gemma3.py and recipes/olmoe/h100/olmoe_7b.py call providers, which have the rest.
+TEST_CASE("a provider of Megatron-Bridge that has a family's blocks is not read as a plain GPT") {
+    const std::string
+        head = "from megatron.bridge.recipes.common import _pretrain_common\n"
+               "def a_pretrain_config():\n    cfg = _pretrain_common()\n",
+        end = "    cfg.train.global_batch_size = 8\n    cfg.train.micro_batch_size = 1\n    return cfg\n";
+    const Import gemma = import_text(
+        head
+            + "    cfg.model = Gemma3ModelProvider(\n        num_layers=26,\n        hidden_size=1152,\n"
+              "        num_attention_heads=4,\n        num_query_groups=1,\n        kv_channels=256,\n"
+              "        ffn_hidden_size=6912,\n        window_size=512,\n        seq_length=4096,\n"
+              "        vocab_size=262_144,\n    )\n"
+            + end,
+        8);
+    REQUIRE(gemma.plan);
+    CHECK(count_parameters(gemma.plan->model).total == 999885952);
+    CHECK(gemma.plan->model.sliding_window == 512);
+    const Import olmoe =
+        import_text(head
+                        + "    cfg.model = OlMoEModelProvider(\n        tensor_model_parallel_size=1,\n"
+                          "        expert_model_parallel_size=8,\n    )\n"
+                        + end,
+                    8);
+    REQUIRE(olmoe.plan);
+    CHECK(count_parameters(olmoe.plan->model).total == 6919161856);
 }
