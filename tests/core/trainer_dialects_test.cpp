@@ -335,13 +335,13 @@ TEST_CASE("DeepSpeed-Chat computes in fp16 unless --dtype says another, and its 
                              "--deepspeed --output_dir out";
     const Import made = import_text(text + "\n");
     REQUIRE(made.plan);
-    CHECK(made.plan->training.compute == DType::fp16);
-    CHECK(made.plan->training.master_weights == DType::fp32);
+    CHECK(made.plan->training.compute == Dtype::fp16);
+    CHECK(made.plan->training.master_weights == MasterWeights::fp32);
     CHECK(made.plan->training.global_batch == 32);
     CHECK(made.settings.not_known.empty());
     const Import bf16 = import_text(text + " --dtype bf16 --offload\n");
     REQUIRE(bf16.plan);
-    CHECK(bf16.plan->training.compute == DType::bf16);
+    CHECK(bf16.plan->training.compute == Dtype::bf16);
     CHECK(bf16.plan->training.offload.optimizer == doctest::Approx(1));
     CHECK(bf16.plan->training.offload.parameters == doctest::Approx(1));
     const Import reward = import_text(text + " --num_padding_at_beginning 0\n");
