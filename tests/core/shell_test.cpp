@@ -29,6 +29,11 @@ std::string value_of(const char* text) {
 
 TEST_CASE("a construct of the shell has the value that Bash gives it") {
     const Row rows[] = {
+        {R"(V=a; while [[ $# -ge 1 ]]; do case "$1" in -m) V="$2"; shift;; esac; shift; done)", R"(a)"},
+        {R"(V=a; while [ "$1" != "" ]; do V=$1; shift; done)", R"(a)"},
+        {R"(V=1; while [ $V -lt 40 ]; do V=$((V*2)); done)", R"(64)"},
+        {R"(V=1; until [[ $V -ge 10 ]]; do V=$((V+3)); done)", R"(10)"},
+        {R"(V=0; while (( V < 5 )); do V=$((V+1)); if [ $V = 3 ]; then break; fi; done)", R"(3)"},
         {R"(V=$((2*3**2)))", R"(18)"},
         {R"(V=$((2**3**2)))", R"(512)"},
         {R"(V=$((-2**2)))", R"(4)"},
