@@ -1627,9 +1627,9 @@ class Pictures(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             file, again = os.path.join(folder, "x.pdf"), os.path.join(folder, "y.pdf")
             for command, heads, figures in (
-                    (("review", "mesh-8"), 3, ("Memory of each stage", "Mesh of GPUs", "Traffic of each axis")),
-                    (("screenshot", "mesh-8", "--view", "mesh"), 0, ("8 H100",)),
-                    (("lesson", "01-two-walls", "--pdf"), 5, ("Llama 3 8B",))):
+                    (("review", "mesh-8"), 3, ("what a GPU of each stage holds", "Map of the GPUs", "what each axis sends")),
+                    (("screenshot", "mesh-8", "--view", "mesh"), 0, ("Two nodes of four",)),
+                    (("lesson", "01-two-walls", "--pdf"), 5, ("Picture: memory.",))):
                 with self.subTest(command=command):
                     for out in (file, again):
                         status, _, err = run(*command, "-o", out)
