@@ -323,7 +323,8 @@ TEST_CASE("what accelerate's file does not say of recomputation is the trainer's
                     "--model_name_or_path meta-llama/Meta-Llama-3-8B --cutoff_len 1024 "
                     "--per_device_train_batch_size 1 --bf16 true --dataset a\n");
     REQUIRE(launched.plan);
-    if (launched.kind == "llama-factory") CHECK(launched.plan->training.recompute.kind == Recompute::full);
+    CHECK(launched.kind == "llama-factory");
+    CHECK(launched.plan->training.recompute.kind == Recompute::full);
 }
 
 // deepspeedai/DeepSpeedExamples: DeepSpeed-Chat, step 1 and 2 (main.py: --dtype is fp16 unless said; the
@@ -344,6 +345,8 @@ TEST_CASE("DeepSpeed-Chat computes in fp16 unless --dtype says another, and its 
     CHECK(bf16.plan->training.compute == Dtype::bf16);
     CHECK(bf16.plan->training.offload.optimizer == doctest::Approx(1));
     CHECK(bf16.plan->training.offload.parameters == doctest::Approx(1));
+    const Import lora = import_text(text + " --lora_dim 128 --lora_module_name layers.\n");
+    CHECK(test::stands_in(lora.settings.unmapped, "--lora_dim"));
     const Import reward = import_text(text + " --num_padding_at_beginning 0\n");
     REQUIRE(reward.plan);
     CHECK(reward.plan->training.micro_batch == 8);

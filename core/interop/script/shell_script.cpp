@@ -208,7 +208,7 @@ class Runner {
         return false;
     }
 
-    // Returns true for [[ A ]], [ A ], test A and (( A )), alone or joined by && || !.
+    // Returns true for [[ A ]], [ A ], test A and (( A )), one of them or several joined by && || !.
     bool only_compares(const Command& c) {
         switch (c.kind) {
         case CommandKind::test:
