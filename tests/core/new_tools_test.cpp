@@ -432,3 +432,75 @@ TEST_CASE("a provider of Megatron-Bridge that has a family's blocks is not read 
     REQUIRE(olmoe.plan);
     CHECK(count_parameters(olmoe.plan->model).total == 6919161856);
 }
+
+// deepseek_v2 of NVIDIA-NeMo/Megatron-Bridge writes `moe_grouped_gemm = (True  # comment)` on three lines.
+TEST_CASE("a value of a recipe on several lines may have comments") {
+    const Import made = import_text(
+        "from megatron.bridge.recipes.common import _pretrain_common\n"
+        "def a_pretrain_config():\n    cfg = _pretrain_common()\n"
+        "    cfg.model = GPTModelProvider(\n        num_layers=16,\n        hidden_size=1024,\n"
+        "        num_attention_heads=8,\n        ffn_hidden_size=4096,\n        vocab_size=32000,\n    )\n"
+        "    cfg.model.sequence_parallel = (\n        True  # with tp\n    )\n"
+        "    cfg.model.tensor_model_parallel_size = (  # in a node\n        2  # of (8)\n    )\n"
+        "    cfg.train.global_batch_size = 8\n    cfg.train.micro_batch_size = 1\n    return cfg\n",
+        8);
+    REQUIRE(made.plan);
+    CHECK(made.plan->layout.tp == 2);
+    CHECK(made.plan->layout.sequence_parallel);
+}
+
+TEST_CASE("a layout of the pipeline that a recipe makes step by step is asked for, and refused by nobody") {
+    const std::string
+        head = "from megatron.bridge.recipes.common import _pretrain_common\n"
+               "def a_pretrain_config():\n    cfg = _pretrain_common()\n"
+               "    cfg.model = GPTModelProvider(\n        num_layers=17,\n        hidden_size=1024,\n"
+               "        num_attention_heads=8,\n        ffn_hidden_size=4096,\n        vocab_size=32000,\n   "
+               " )\n"
+               "    cfg.model.pipeline_model_parallel_size = 4\n",
+        end = "    cfg.train.global_batch_size = 8\n    cfg.train.micro_batch_size = 1\n    return cfg\n";
+    for (const char* made_by :
+         {"    layout = []\n    for i in range(4):\n        layout.append([\"decoder\"] * 4)\n"
+          "    layout[-1].append(\"loss\")\n    cfg.model.pipeline_model_parallel_layout = layout\n",
+          "    layout = [[\"decoder\"]] * 4\n    layout[0] = [\"embedding\", \"decoder\"]\n"
+          "    cfg.model.pipeline_model_parallel_layout = layout\n",
+          "    cfg.model.pipeline_model_parallel_layout = [[\"decoder\"] * 4 for _ in range(4)]\n"}) {
+        CAPTURE(made_by);
+        const Import made = import_text(head + made_by + end, 8);
+        CHECK_FALSE(problem_called(made, "pipeline-layout"));
+        CHECK_FALSE(problem_called(made, "layers-not-divisible"));
+        const auto* asked = problem_called(made, "unknown-value");
+        REQUIRE(asked);
+        CHECK(asked->message.find("pipeline_model_parallel_layout") != std::string::npos);
+        CHECK(asked->message.find("line ") != std::string::npos);
+    }
+    const Import written = import_text(
+        head
+            + "    cfg.model.pipeline_model_parallel_layout = [[\"embedding\"] + [\"decoder\"] * 4] + "
+              "[[\"decoder\"] * 4] * 2 + [[\"decoder\"] * 5 + [\"loss\"]]\n"
+            + end,
+        8);
+    REQUIRE(written.plan);
+    CHECK(written.plan->layout.stage_layers == std::vector<std::int64_t>{4, 4, 4, 5});
+}
+
+// recipes/nemotronh/h100/nemotron_3_nano.py of Megatron-Bridge predicts with one layer, run twice.
+TEST_CASE("prediction layers that share their weights are counted apart, and the import says it") {
+    const auto read = [](const char* depths) {
+        return import_text(
+            std::string(
+                "from megatron.bridge.recipes.common import _pretrain_common\n"
+                "def a_pretrain_config():\n    cfg = _pretrain_common()\n"
+                "    cfg.model = GPTModelProvider(\n        num_layers=16,\n        hidden_size=1024,\n"
+                "        num_attention_heads=8,\n        ffn_hidden_size=4096,\n"
+                "        vocab_size=32000,\n    )\n    cfg.model.mtp_num_layers = ")
+                + depths
+                + "\n    cfg.model.mtp_use_repeated_layer = True\n    cfg.train.global_batch_size = 8\n"
+                  "    cfg.train.micro_batch_size = 1\n    return cfg\n",
+            8);
+    };
+    const Import two = read("2");
+    REQUIRE(two.plan);
+    CHECK(two.plan->model.mtp_layers == 2);
+    CHECK(problem_called(two, "prediction-layers"));
+    CHECK_FALSE(problem_called(read("1"), "prediction-layers"));
+}
