@@ -504,3 +504,23 @@ TEST_CASE("prediction layers that share their weights are counted apart, and the
     CHECK(problem_called(two, "prediction-layers"));
     CHECK_FALSE(problem_called(read("1"), "prediction-layers"));
 }
+
+// NVIDIA/Megatron-LM d98e8a64, tests/functional_tests/test_cases/gpt/gpt3_mcore_te_tp2_pp2_cp2_etp4_dp_last:
+// without experts too, parallel_state.py compares the data-parallel sizes of both meshes, 1 and 1 of 8 ranks.
+TEST_CASE("a dense model with pp inside is run where etp makes both meshes alike") {
+    const auto read = [](const char* more) {
+        return import_text(std::string("MODEL_ARGS:\n  --num-layers: 12\n  --hidden-size: 512\n"
+                                       "  --num-attention-heads: 8\n  --micro-batch-size: 4\n"
+                                       "  --global-batch-size: 32\n  --seq-length: 1024\n"
+                                       "  --max-position-embeddings: 1024\n  --train-iters: 50\n"
+                                       "  --tensor-model-parallel-size: 2\n"
+                                       "  --pipeline-model-parallel-size: 2\n"
+                                       "  --context-parallel-size: 2\n  --sequence-parallel: true\n"
+                                       "  --bf16: true\n  --use-tp-pp-dp-mapping: true\n")
+                               + more,
+                           8);
+    };
+    const std::string refused(name_of(ProblemCode::megatron_expert_order));
+    CHECK_FALSE(problem_called(read("  --expert-tensor-parallel-size: 4\n"), refused));
+    CHECK(problem_called(read(""), refused));
+}
