@@ -127,9 +127,6 @@ class LayoutReader {
         l_["sequence_parallel"] = l_.value("sequence_parallel", false) && tp_ > 1;
         const bool outside = s_.flag("use_tp_pp_dp_mapping", "/layout/order").value_or(false);
         l_["order"] = outside ? "tp-cp-ep-pp-dp" : "tp-cp-ep-dp-pp";
-        if (outside && ep_ > 1)
-            s_.refusal("order-with-experts", "Megatron", s_.written("use_tp_pp_dp_mapping"),
-                       " with an expert-parallel degree above 1");
         // Megatron-DeepSpeed's own way: heads for tokens over these ranks.
         const auto ulysses = s_.integer("ds_sequence_parallel_size", "/layout/cp");
         if (ulysses.value_or(1) > 1 && !s_.has("context_parallel_size")) {

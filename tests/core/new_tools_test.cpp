@@ -523,4 +523,12 @@ TEST_CASE("a dense model with pp inside is run where etp makes both meshes alike
     const std::string refused(name_of(ProblemCode::megatron_expert_order));
     CHECK_FALSE(problem_called(read("  --expert-tensor-parallel-size: 4\n"), refused));
     CHECK(problem_called(read(""), refused));
+    // Experts may stand in that order since 3e7ceda6
+    // (moe/gpt3_mcore_tp2_cp2_pp2_ep2_te_4experts2parallel_dp_last).
+    const Import experts = read("  --num-experts: 4\n  --expert-model-parallel-size: 2\n");
+    REQUIRE(experts.plan);
+    CHECK(experts.plan->layout.order.back() != Axis::pp);
+    CHECK_FALSE(problem_called(experts, refused));
+    CHECK(std::none_of(experts.problems.begin(), experts.problems.end(),
+                       [](const auto& p) { return p.message.find("refuses") != std::string::npos; }));
 }
