@@ -532,3 +532,34 @@ TEST_CASE("a dense model with pp inside is run where etp makes both meshes alike
     CHECK(std::none_of(experts.problems.begin(), experts.problems.end(),
                        [](const auto& p) { return p.message.find("refuses") != std::string::npos; }));
 }
+
+// NVIDIA/Megatron-LM d98e8a64, tests/functional_tests/test_cases/gpt/gpt3_mcore_te_tp2_pp1_gdn_no_nvrx_sync.
+TEST_CASE("Megatron's gated delta net is linear attention in all layers but each Nth") {
+    const auto read = [](const char* more) {
+        return import_text(
+            std::string("MODEL_ARGS:\n  --num-layers: 6\n  --hidden-size: 512\n  --num-attention-heads: 8\n"
+                        "  --group-query-attention: true\n  --num-query-groups: 2\n  --micro-batch-size: 4\n"
+                        "  --global-batch-size: 32\n  --seq-length: 1024\n  --max-position-embeddings: 1024\n"
+                        "  --train-iters: 50\n  --experimental-attention-variant: gated_delta_net\n"
+                        "  --linear-conv-kernel-dim: 4\n  --linear-key-head-dim: 64\n"
+                        "  --linear-value-head-dim: 64\n  --linear-num-key-heads: 4\n"
+                        "  --linear-num-value-heads: 8\n  --bf16: true\n")
+                + more,
+            8);
+    };
+    const Import dense = read("  --linear-attention-freq: 3\n");
+    REQUIRE(dense.plan);
+    const Model& m = dense.plan->model;
+    REQUIRE(m.linear);
+    CHECK(*m.linear == Linear{LinearKind::gated_delta, 4, 8, 64, 64, 4, false, false});
+    REQUIRE(m.pattern.size() == 2);
+    CHECK(m.pattern[0].kind == MixerKind::linear);
+    CHECK(m.pattern[0].count == 2);
+    CHECK(m.pattern[1].kind == MixerKind::full);
+    CHECK(m.pattern[1].count == 1);
+    const Import experts = read("  --linear-attention-freq: 3\n  --num-experts: 32\n"
+                                "  --moe-ffn-hidden-size: 64\n  --moe-router-topk: 8\n");
+    REQUIRE(experts.plan);
+    for (const LayerRun& run : experts.plan->model.pattern) CHECK(run.ffn == LayerFfn::moe);
+    CHECK(problem_called(read(""), "linear-attention"));
+}
