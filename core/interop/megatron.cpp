@@ -105,6 +105,7 @@ class LayoutReader {
         sharding();
         dispatcher();
         stages();
+        shared_prediction();
         empty_layers();
         batch();
         cuts();
@@ -126,9 +127,6 @@ class LayoutReader {
         l_["sequence_parallel"] = l_.value("sequence_parallel", false) && tp_ > 1;
         const bool outside = s_.flag("use_tp_pp_dp_mapping", "/layout/order").value_or(false);
         l_["order"] = outside ? "tp-cp-ep-pp-dp" : "tp-cp-ep-dp-pp";
-        if (outside && ep_ > 1)
-            s_.refusal("order-with-experts", "Megatron", s_.written("use_tp_pp_dp_mapping"),
-                       " with an expert-parallel degree above 1");
         // Megatron-DeepSpeed's own way: heads for tokens over these ranks.
         const auto ulysses = s_.integer("ds_sequence_parallel_size", "/layout/cp");
         if (ulysses.value_or(1) > 1 && !s_.has("context_parallel_size")) {
@@ -306,7 +304,9 @@ class LayoutReader {
         const auto per_chunk = s_.integer("num_layers_per_virtual_pipeline_stage", "/layout/virtual_stages");
         auto chunks = s_.integer("num_virtual_stages_per_pipeline_rank", "/layout/virtual_stages");
         if (!chunks) chunks = s_.integer("virtual_pipeline_model_parallel_size", "/layout/virtual_stages");
-        auto layout = s_.text("pipeline_model_parallel_layout", "/layout/stage_layers");
+        auto layout = written_layout();
+        const Setting* const said = s_.last("pipeline_model_parallel_layout");
+        const bool unread = said && !layout && !said->unknown.empty();
         for (const char* key : {"hybrid_layer_pattern", "hybrid_override_pattern"})
             if (std::string all = s_.value_of(key);
                 all.find('|') < all.find('/') && d_.model.contains("pattern")) {
@@ -348,7 +348,7 @@ class LayoutReader {
         if (layout) {
             v = from_layout(*layout, layers);
             if (v == 0) return;
-        } else {
+        } else if (!unread) {
             split(layers, v, embedding, loss);
         }
         l_["virtual_stages"] = v;
@@ -356,8 +356,43 @@ class LayoutReader {
         if (v > 1 && group_ > 0) l_["microbatch_group"] = group_;
     }
 
+    // Returns true at a text that a program works out: a name, a list that has more than the words of a
+    // layout.
+    [[nodiscard]] static bool is_made(std::string_view text) {
+        if (!text.starts_with('['))
+            return text.find_first_of("|*") == std::string_view::npos
+                   && !parse_pipeline_layout(text).error.empty();
+        bool any = false;
+        for (std::size_t i = 0; i < text.size(); ++i) {
+            std::size_t end = i;
+            while (end < text.size() && is_name_char(text[end])) ++end;
+            const std::string_view word = text.substr(i, end - i);
+            if (word.empty() && std::string_view("[], '\"\n").find(text[i]) == std::string_view::npos)
+                return true;
+            if (word.empty()) continue;
+            if (word != "embedding" && word != "decoder" && word != "mtp" && word != "loss") return true;
+            any = true;
+            i = end - 1;
+        }
+        return !any;
+    }
+
+    // Returns the layout that is written; nothing, and asks for it, where a program makes it.
+    std::optional<std::string> written_layout() {
+        const char* const key = "pipeline_model_parallel_layout";
+        auto text = s_.text(key, "/layout/stage_layers");
+        if (!text || dialect_.command_line || s_.last(key)->quoted
+            || parse_number_list(*text).value_or(std::vector<std::int64_t>{}).size() > 0 || !is_made(*text))
+            return text;
+        s_.leave_unknown(key, *text);
+        return s_.text(key, "/layout/stage_layers");
+    }
+
     std::int64_t from_layout(const std::string& text, std::int64_t layers) {
-        const PipelineParts parts = parse_pipeline_layout(text);
+        PipelineParts parts = parse_pipeline_layout(text);
+        if (const auto list = parse_number_list(text);
+            list && !list->empty())  // given for /layout/stage_layers
+            parts = {*list, -1, {}};
         const std::string name = s_.written("pipeline_model_parallel_layout");
         if (!parts.error.empty()) {
             s_.error("pipeline-layout", name, ": ", text, ": ", parts.error);
@@ -424,6 +459,19 @@ class LayoutReader {
         s_.refusal("layers-not-divisible", "Megatron", layers, " ", what, " do not divide over ", stages,
                    " stages")
             .set_field_mends = true;
+    }
+
+    // Megatron can predict every further token with the same layer (multi_token_prediction.py).
+    void shared_prediction() {
+        const char* const key = "mtp_use_repeated_layer";
+        if (!s_.has(key)) return;
+        const bool shared = s_.flag(key, "/model/mtp_layers").value_or(false);
+        const auto depths = d_.model.value("mtp_layers", std::int64_t{0});
+        if (!shared || depths < 2) return s_.ignore(key);
+        s_.cannot_hold(key, "the plan has a prediction layer of its own for each further token");
+        s_.problem(Severity::warning, "prediction-layers", s_.written(key),
+                   ": Megatron holds one prediction layer and runs it ", depths, " times; the plan counts ",
+                   depths, " layers, so that parameters and their memory come out too high.");
     }
 
     // Checks the sizes that a degree must divide; a model from a preset is checked with the plan.

@@ -40,6 +40,11 @@ const Setting* SettingsSheet::last(std::string_view key) const {
     return found == at_.end() ? nullptr : &rows_[keys_[found->second].last].setting;
 }
 
+void SettingsSheet::leave_unknown(std::string_view key, const std::string& what) {
+    if (const auto found = at_.find(std::string(key)); found != at_.end())
+        rows_[keys_[found->second].last].setting.unknown = what;
+}
+
 std::string SettingsSheet::written(std::string_view key) const {
     const Setting* s = last(key);
     return s ? s->name : std::string(key);

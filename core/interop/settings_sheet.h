@@ -83,6 +83,8 @@ class SettingsSheet {
     // Looks without marking.
     [[nodiscard]] std::string value_of(std::string_view key) const;
 
+    // Says that the setting's value is made by `what`, which is not read: it is asked for when it is read.
+    void leave_unknown(std::string_view key, const std::string& what);
     void map(std::string_view key, std::string_view path) { mark(key, State::mapped, path, {}); }
     // Maps a setting to where another one, which follows from it, went.
     void map_as(std::string_view key, std::string_view other);

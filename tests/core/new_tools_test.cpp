@@ -376,7 +376,6 @@ TEST_CASE(
         {"mistralai/Ministral-3-8B-Instruct-2512", "ministral-3-8b"},
         {"mistralai/Mistral-7B-Instruct-v0.3", "mistral-7b-v0.3"},
         {"LGAI-EXAONE/EXAONE-4.0-1.2B", "exaone-4.0-1.2b"},
-        {"inclusionAI/Ling-flash-base-2.0", "ling-flash-2.0"},
         {"sarvamai/sarvam-30b", "sarvam-30b"}};
     for (const auto& each : named) {
         CAPTURE(each.first);
@@ -391,6 +390,8 @@ TEST_CASE(
         CHECK(preset_for(presets(), name).empty());
         CHECK_FALSE(why_no_preset(presets(), name).empty());
     }
+    for (const char* name : {"inclusionAI/Ling-1T", "inclusionAI/Ling-flash-base-2.0"})
+        CHECK_MESSAGE(preset_for(presets(), name).empty(), name);  // no source that can be read has its sizes
     CHECK(why_no_preset(presets(), "moonshotai/Kimi-K2.5").empty());
     const Import made = import_text(
         "from megatron.bridge import AutoBridge\n"
@@ -430,4 +431,135 @@ TEST_CASE("a provider of Megatron-Bridge that has a family's blocks is not read 
                     8);
     REQUIRE(olmoe.plan);
     CHECK(count_parameters(olmoe.plan->model).total == 6919161856);
+}
+
+// deepseek_v2 of NVIDIA-NeMo/Megatron-Bridge writes `moe_grouped_gemm = (True  # comment)` on three lines.
+TEST_CASE("a value of a recipe on several lines may have comments") {
+    const Import made = import_text(
+        "from megatron.bridge.recipes.common import _pretrain_common\n"
+        "def a_pretrain_config():\n    cfg = _pretrain_common()\n"
+        "    cfg.model = GPTModelProvider(\n        num_layers=16,\n        hidden_size=1024,\n"
+        "        num_attention_heads=8,\n        ffn_hidden_size=4096,\n        vocab_size=32000,\n    )\n"
+        "    cfg.model.sequence_parallel = (\n        True  # with tp\n    )\n"
+        "    cfg.model.tensor_model_parallel_size = (  # in a node\n        2  # of (8)\n    )\n"
+        "    cfg.train.global_batch_size = 8\n    cfg.train.micro_batch_size = 1\n    return cfg\n",
+        8);
+    REQUIRE(made.plan);
+    CHECK(made.plan->layout.tp == 2);
+    CHECK(made.plan->layout.sequence_parallel);
+}
+
+TEST_CASE("a layout of the pipeline that a recipe makes step by step is asked for, and refused by nobody") {
+    const std::string
+        head = "from megatron.bridge.recipes.common import _pretrain_common\n"
+               "def a_pretrain_config():\n    cfg = _pretrain_common()\n"
+               "    cfg.model = GPTModelProvider(\n        num_layers=17,\n        hidden_size=1024,\n"
+               "        num_attention_heads=8,\n        ffn_hidden_size=4096,\n        vocab_size=32000,\n   "
+               " )\n"
+               "    cfg.model.pipeline_model_parallel_size = 4\n",
+        end = "    cfg.train.global_batch_size = 8\n    cfg.train.micro_batch_size = 1\n    return cfg\n";
+    for (const char* made_by :
+         {"    layout = []\n    for i in range(4):\n        layout.append([\"decoder\"] * 4)\n"
+          "    layout[-1].append(\"loss\")\n    cfg.model.pipeline_model_parallel_layout = layout\n",
+          "    layout = [[\"decoder\"]] * 4\n    layout[0] = [\"embedding\", \"decoder\"]\n"
+          "    cfg.model.pipeline_model_parallel_layout = layout\n",
+          "    cfg.model.pipeline_model_parallel_layout = [[\"decoder\"] * 4 for _ in range(4)]\n"}) {
+        CAPTURE(made_by);
+        const Import made = import_text(head + made_by + end, 8);
+        CHECK_FALSE(problem_called(made, "pipeline-layout"));
+        CHECK_FALSE(problem_called(made, "layers-not-divisible"));
+        const auto* asked = problem_called(made, "unknown-value");
+        REQUIRE(asked);
+        CHECK(asked->message.find("pipeline_model_parallel_layout") != std::string::npos);
+        CHECK(asked->message.find("line ") != std::string::npos);
+    }
+    const Import written = import_text(
+        head
+            + "    cfg.model.pipeline_model_parallel_layout = [[\"embedding\"] + [\"decoder\"] * 4] + "
+              "[[\"decoder\"] * 4] * 2 + [[\"decoder\"] * 5 + [\"loss\"]]\n"
+            + end,
+        8);
+    REQUIRE(written.plan);
+    CHECK(written.plan->layout.stage_layers == std::vector<std::int64_t>{4, 4, 4, 5});
+}
+
+// recipes/nemotronh/h100/nemotron_3_nano.py of Megatron-Bridge predicts with one layer, run twice.
+TEST_CASE("prediction layers that share their weights are counted apart, and the import says it") {
+    const auto read = [](const char* depths) {
+        return import_text(
+            std::string(
+                "from megatron.bridge.recipes.common import _pretrain_common\n"
+                "def a_pretrain_config():\n    cfg = _pretrain_common()\n"
+                "    cfg.model = GPTModelProvider(\n        num_layers=16,\n        hidden_size=1024,\n"
+                "        num_attention_heads=8,\n        ffn_hidden_size=4096,\n"
+                "        vocab_size=32000,\n    )\n    cfg.model.mtp_num_layers = ")
+                + depths
+                + "\n    cfg.model.mtp_use_repeated_layer = True\n    cfg.train.global_batch_size = 8\n"
+                  "    cfg.train.micro_batch_size = 1\n    return cfg\n",
+            8);
+    };
+    const Import two = read("2");
+    REQUIRE(two.plan);
+    CHECK(two.plan->model.mtp_layers == 2);
+    CHECK(problem_called(two, "prediction-layers"));
+    CHECK_FALSE(problem_called(read("1"), "prediction-layers"));
+}
+
+// NVIDIA/Megatron-LM d98e8a64, tests/functional_tests/test_cases/gpt/gpt3_mcore_te_tp2_pp2_cp2_etp4_dp_last:
+// without experts too, parallel_state.py compares the data-parallel sizes of both meshes, 1 and 1 of 8 ranks.
+TEST_CASE("a dense model with pp inside is run where etp makes both meshes alike") {
+    const auto read = [](const char* more) {
+        return import_text(std::string("MODEL_ARGS:\n  --num-layers: 12\n  --hidden-size: 512\n"
+                                       "  --num-attention-heads: 8\n  --micro-batch-size: 4\n"
+                                       "  --global-batch-size: 32\n  --seq-length: 1024\n"
+                                       "  --max-position-embeddings: 1024\n  --train-iters: 50\n"
+                                       "  --tensor-model-parallel-size: 2\n"
+                                       "  --pipeline-model-parallel-size: 2\n"
+                                       "  --context-parallel-size: 2\n  --sequence-parallel: true\n"
+                                       "  --bf16: true\n  --use-tp-pp-dp-mapping: true\n")
+                               + more,
+                           8);
+    };
+    const std::string refused(name_of(ProblemCode::megatron_expert_order));
+    CHECK_FALSE(problem_called(read("  --expert-tensor-parallel-size: 4\n"), refused));
+    CHECK(problem_called(read(""), refused));
+    // Experts may stand in that order since 3e7ceda6
+    // (moe/gpt3_mcore_tp2_cp2_pp2_ep2_te_4experts2parallel_dp_last).
+    const Import experts = read("  --num-experts: 4\n  --expert-model-parallel-size: 2\n");
+    REQUIRE(experts.plan);
+    CHECK(experts.plan->layout.order.back() != Axis::pp);
+    CHECK_FALSE(problem_called(experts, refused));
+    CHECK(std::none_of(experts.problems.begin(), experts.problems.end(),
+                       [](const auto& p) { return p.message.find("refuses") != std::string::npos; }));
+}
+
+// NVIDIA/Megatron-LM d98e8a64, tests/functional_tests/test_cases/gpt/gpt3_mcore_te_tp2_pp1_gdn_no_nvrx_sync.
+TEST_CASE("Megatron's gated delta net is linear attention in all layers but each Nth") {
+    const auto read = [](const char* more) {
+        return import_text(
+            std::string("MODEL_ARGS:\n  --num-layers: 6\n  --hidden-size: 512\n  --num-attention-heads: 8\n"
+                        "  --group-query-attention: true\n  --num-query-groups: 2\n  --micro-batch-size: 4\n"
+                        "  --global-batch-size: 32\n  --seq-length: 1024\n  --max-position-embeddings: 1024\n"
+                        "  --train-iters: 50\n  --experimental-attention-variant: gated_delta_net\n"
+                        "  --linear-conv-kernel-dim: 4\n  --linear-key-head-dim: 64\n"
+                        "  --linear-value-head-dim: 64\n  --linear-num-key-heads: 4\n"
+                        "  --linear-num-value-heads: 8\n  --bf16: true\n")
+                + more,
+            8);
+    };
+    const Import dense = read("  --linear-attention-freq: 3\n");
+    REQUIRE(dense.plan);
+    const Model& m = dense.plan->model;
+    REQUIRE(m.linear);
+    CHECK(*m.linear == Linear{LinearKind::gated_delta, 4, 8, 64, 64, 4, false, false});
+    REQUIRE(m.pattern.size() == 2);
+    CHECK(m.pattern[0].kind == MixerKind::linear);
+    CHECK(m.pattern[0].count == 2);
+    CHECK(m.pattern[1].kind == MixerKind::full);
+    CHECK(m.pattern[1].count == 1);
+    const Import experts = read("  --linear-attention-freq: 3\n  --num-experts: 32\n"
+                                "  --moe-ffn-hidden-size: 64\n  --moe-router-topk: 8\n");
+    REQUIRE(experts.plan);
+    for (const LayerRun& run : experts.plan->model.pattern) CHECK(run.ffn == LayerFfn::moe);
+    CHECK(problem_called(read(""), "linear-attention"));
 }
