@@ -61,33 +61,60 @@ constexpr std::array<Alias, 6> kAliases{{{"qwen2_5_omni_text", "qwen2"},
 struct Refused {
     std::string_view type, missing;
 };
-constexpr std::array<Refused, 21> kRefused{{
+constexpr std::array<Refused, 48> kRefused{{
+    {"axk1", "a norm after the experts that its dense layers have not"},
+    {"axk2", "gated norms and queries made of two inputs"},
     {"bailing_hybrid", "its lightning layers beside latent attention"},
+    {"biogpt", "a table of positions with two more rows"},
     {"bitnet", "norms inside attention and MLP"},
     {"bloom", "the norm after its embedding and ALiBi's positions"},
+    {"blt", "bytes that make patches of different lengths"},
+    {"cohere2_moe", "experts beside attention, behind the same norm"},
+    {"ctrl", "sinusoidal positions"},
+    {"diffllama", "differential attention"},
+    {"doge", "attention with a dynamic mask and weights on its residuals"},
     {"ernie4_5_moe_vl", "experts for each kind of input"},
     {"ernie4_5_vl_moe", "experts for each kind of input"},
+    {"falcon_mamba", "a model without attention: heads have no meaning"},
     {"gemma3n", "embeddings for each layer, AltUp and LAuReL"},
     {"gemma3n_text", "embeddings for each layer, AltUp and LAuReL"},
+    {"gpt_neo", "a bias of attention's output alone"},
+    {"hrm_text", "stacks of layers that one step runs several times"},
     {"hymba", "attention and Mamba in one head and meta tokens"},
+    {"inkling_mm_model", "relative positions with parameters and convolutions in every layer"},
+    {"inkling_text", "relative positions with parameters and convolutions in every layer"},
+    {"jetmoe", "experts inside attention"},
     {"longcat_flash", "two attentions in a layer and experts that compute nothing"},
     {"longcat_flash_ngram", "two attentions in a layer, experts that compute nothing and n-gram tables"},
     {"mamba", "a model without attention: heads have no meaning"},
     {"mamba2", "a model without attention: heads have no meaning"},
+    {"minimax_m3_vl", "an indexer that picks blocks of keys"},
+    {"minimax_m3_vl_text", "an indexer that picks blocks of keys"},
+    {"mllama", "layers with attention to an image"},
+    {"mllama_text_model", "layers with attention to an image"},
+    {"modernbert-decoder", "a norm after its embedding and a head of two products"},
+    {"mpt", "ALiBi's positions"},
+    {"openai-gpt", "norms after attention and MLP without a last one"},
     {"openelm", "a different number of heads in each layer"},
+    {"opt", "an MLP with ReLU"},
+    {"persimmon", "norms of queries and keys that have biases"},
+    {"phi4_multimodal", "adapters for images and sound"},
     {"phi4flash", "differential attention and shared keys over a distance"},
     {"phi4mini_flash", "differential attention and shared keys over a distance"},
-    {"opt", "an MLP with ReLU"},
     {"recurrent_gemma", "its RG-LRU layers"},
+    {"rwkv", "its time mix"},
     {"rwkv7", "its time mix"},
     {"step3", "attention whose queries are factored"},
+    {"xglm", "sinusoidal positions"},
+    {"xlstm", "its recurrent cells"},
+    {"zamba", "one attention that several layers share"},
     {"zamba2", "blocks that several layers share, with adapters"},
     {"zaya", "its compressed convolutional attention"},
 }};
 
-std::array<std::span<const Family>, 5> all_families() {
-    return {hf::dense_families(), hf::moe_families(), hf::linear_families(), hf::mamba_families(),
-            hf::uneven_families()};
+std::array<std::span<const Family>, 6> all_families() {
+    return {hf::dense_families(), hf::moe_families(),    hf::linear_families(),
+            hf::mamba_families(), hf::uneven_families(), hf::further_families()};
 }
 
 const Family* find_family(std::string_view type) {

@@ -539,18 +539,19 @@ Model ernie4_5_moe(const Fields& f) {
 }
 
 // In Hunyuan-Large and A13B lists give each layer its experts; with cross-layer attention every second layer
-// uses the keys and values of the one before (Brandon et al. 2024).
-Model hunyuan_moe(const Fields& f) {
+// uses the keys and values of the one before (Brandon et al. 2024). The code of transformers (`built_in`) has
+// norms of queries and keys and a shared MLP in any case; the code beside the checkpoints has switches.
+Model hunyuan_experts(const Fields& f, bool built_in) {
     Model m = gated_decoder(f);
     hunyuan_head_dim(f, m);
     m.attention_bias = f.flag("attention_bias", false);
-    if (f.flag("use_qk_norm", false)) m.qk_norm = QkNorm::head;
+    if (f.flag("use_qk_norm", built_in)) m.qk_norm = QkNorm::head;
     m.sliding_window = 0;
     if (same_in_all(f, "num_experts", 1) > 1) {
         m.moe = experts(f, "num_experts",
                         f.find("moe_intermediate_size") ? "moe_intermediate_size" : "intermediate_size",
                         f.find("moe_topk") ? "moe_topk" : "num_experts_per_tok");
-        const bool shares = f.flag("use_mixed_mlp_moe", f.find("num_shared_expert") != nullptr);
+        const bool shares = f.flag("use_mixed_mlp_moe", built_in || f.find("num_shared_expert") != nullptr);
         if (shares) share_experts(*m.moe, same_in_all(f, "num_shared_expert", 1, 0), m.ffn);
         dense_before(f, "moe_layer_num_skipped", m, 0);
     }
@@ -561,6 +562,12 @@ Model hunyuan_moe(const Fields& f) {
         layers[i].shares_kv = static_cast<std::int64_t>(i) % every != 0;
     set_layers(f, m, layers);
     return m;
+}
+Model hunyuan_moe(const Fields& f) {
+    return hunyuan_experts(f, false);
+}
+Model hunyuan_v1_moe(const Fields& f) {
+    return hunyuan_experts(f, true);
 }
 
 // Ling 1 has one switch for the biases of queries, keys and values, and one for all others.
@@ -721,7 +728,7 @@ constexpr Traits kGranite{.attention_bias = kAttentionBias,
                           .expert_ffn = "intermediate_size",
                           .rest = granitemoe};
 
-constexpr std::array<Family, 33> kMoeFamilies{{
+constexpr std::array<Family, 32> kMoeFamilies{{
     {"afmoe",
      {.post_norms = true,
       .qk_norm = QkNorm::head,
@@ -765,7 +772,7 @@ constexpr std::array<Family, 33> kMoeFamilies{{
     {"granitemoe", kGranite},
     {"granitemoeshared", kGranite},
     {"hunyuan", hunyuan_moe},
-    {"hunyuan_v1_moe", hunyuan_moe},
+    {"hunyuan_v1_moe", hunyuan_v1_moe},
     {"kimi_k2", deepseek_v3},
     {"llama4_text", llama4},
     // JetBrains 2026 (Mellum 2): it has Qwen 3's layers with windows in some.
@@ -800,7 +807,6 @@ constexpr std::array<Family, 33> kMoeFamilies{{
       .window = Window::if_used,
       .experts = "num_experts",
       .rest = qwen_sparse_layers}},
-    {"solar_open", kGlm4Moe},
     {"step3p5", step3p5},
 }};
 
