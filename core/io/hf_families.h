@@ -199,7 +199,6 @@ struct Family {
 [[nodiscard]] std::span<const Family> linear_families();
 [[nodiscard]] std::span<const Family> mamba_families();
 [[nodiscard]] std::span<const Family> uneven_families();
-[[nodiscard]] std::span<const Family> recent_families();
 [[nodiscard]] std::span<const Family> further_families();
 
 // ---- layers that differ (hf_config.cpp) -----------------------------------------------------------------
