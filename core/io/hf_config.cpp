@@ -78,7 +78,7 @@ constexpr std::array<Refused, 48> kRefused{{
     {"falcon_mamba", "a model without attention: heads have no meaning"},
     {"gemma3n", "embeddings for each layer, AltUp and LAuReL"},
     {"gemma3n_text", "embeddings for each layer, AltUp and LAuReL"},
-    {"gpt_neo", "a bias of attention's output alone"},
+    {"gpt_neo", "a bias of only attention's output"},
     {"hrm_text", "stacks of layers that one step runs several times"},
     {"hymba", "attention and Mamba in one head and meta tokens"},
     {"inkling_mm_model", "relative positions with parameters and convolutions in every layer"},

@@ -227,6 +227,10 @@ void set_layers(const Fields& f, Model& m, const Layers& layers);
 [[nodiscard]] std::vector<nlohmann::json> per_layer(const Fields& f, std::string_view name,
                                                     std::int64_t layers);
 
+// Reads what newer files of any family may say of single layers: mlp_layer_types (dense or sparse) and
+// per_layer_config (heads and widths of their own), which transformers 5 writes in place of older fields.
+void read_own_layers(const Fields& f, Model& m);
+
 // Qwen makes layer i MoE where (i + 1) is a multiple of decoder_sparse_step and i is not in mlp_only_layers.
 void qwen_sparse_layers(const Fields& f, Model& m);
 // DeepSeek makes layer i MoE where i >= first_k_dense_replace and i is a multiple of moe_layer_freq.

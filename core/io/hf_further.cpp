@@ -24,7 +24,8 @@ Model gpt_shape(const Fields& f) {
     return m;
 }
 
-// GPT-J and CodeGen have attention without biases beside the MLP, behind one norm, and a head with a bias.
+// GPT-J and CodeGen have attention without biases and the MLP side by side, behind one norm, and a head with
+// a bias.
 Model gptj(const Fields& f) {
     Model m = gpt_shape(f);
     m.ffn_kind = plain(f, "activation_function", "gelu_new");
@@ -82,8 +83,9 @@ Model falcon(const Fields& f) {
 
 // ---- Llama's layer, changed ----------------------------------------------------------------------------
 
-// Reads layer_types where the file has it; without, the window is in all layers.
-void listed_windows(const Fields& f, Model& m) {
+// Without layer_types every layer has the window: the class's where the file has none, null is no window.
+void ministral(const Fields& f, Model& m) {
+    if (!f.object().contains("sliding_window")) m.sliding_window = 4096;
     if (!f.find("layer_types")) return;
     Layers layers = plain_layers(m);
     read_layer_types(f, layers);
@@ -130,7 +132,7 @@ void minicpm(const Fields& f, Model& /*m*/) {
         f.fail("num_experts", "minicpm: the experts of MiniCPM-MoE are not read");
 }
 
-// EXAONE 3 names Llama's fields its own way (modeling_exaone.py beside the checkpoint).
+// EXAONE 3 names Llama's fields its own way (modeling_exaone.py, next to the checkpoint).
 Model exaone3(const Fields& f) {
     nlohmann::json filled = f.object();
     if (!f.find("num_hidden_layers") && f.find("num_layers"))
@@ -150,6 +152,7 @@ Model olmo_hybrid(const Fields& f) {
     m.sliding_window = 0;
     const std::int64_t heads = f.or_else("linear_num_key_heads", m.heads);
     const std::int64_t key = f.or_else("linear_key_head_dim", 3 * m.hidden / (4 * heads));
+    if (key == 0) f.fail("linear_num_key_heads", std::to_string(heads) + " leaves a head no width");
     m.linear = Linear{LinearKind::gated_delta,
                       heads,
                       f.or_else("linear_num_value_heads", m.heads),
@@ -169,18 +172,6 @@ Model olmo_hybrid(const Fields& f) {
 
 // ---- experts --------------------------------------------------------------------------------------------
 
-// Makes layers dense or sparse as mlp_layer_types lists them; returns false where the field is not there.
-bool listed_mlps(const Fields& f, const Model& m, Layers& layers) {
-    const auto words = per_layer(f, "mlp_layer_types", m.layers);
-    for (std::size_t i = 0; i < words.size(); ++i) {
-        if (words[i] != "sparse" && words[i] != "dense")
-            f.fail("mlp_layer_types", "layer " + std::to_string(i) + " is " + shown_json(words[i])
-                                          + ", must be dense or sparse");
-        layers[i].ffn = words[i] == "sparse" ? LayerFfn::moe : LayerFfn::dense;
-    }
-    return !words.empty();
-}
-
 // Tencent 2026 (Hy3): the first layer is dense unless the file lists them.
 Model hy_v3(const Fields& f) {
     Model m = gated_decoder(f, {.head_dim = 128});
@@ -190,10 +181,8 @@ Model hy_v3(const Fields& f) {
     m.sliding_window = 0;
     m.moe = experts(f, "num_experts", "moe_intermediate_size");
     m.moe->router_bias = true;
-    share_experts(f, *m.moe, "num_shared_experts");
+    share_experts(*m.moe, f.or_else("num_shared_experts", 1, 0, Fields::kMostExperts), m.moe->expert_ffn);
     dense_before(f, "first_k_dense_replace", m, 1);
-    Layers layers = plain_layers(m);
-    if (listed_mlps(f, m, layers)) set_layers(f, m, layers);
     m.mtp_layers = prediction_layers(f);
     return m;
 }
@@ -213,6 +202,56 @@ Model solar_open(const Fields& f) {
     m.ffn = 0;
     m.mtp_layers = prediction_layers(f);
     return m;
+}
+
+// ---- fields that any family may have ---------------------------------------------------------------------
+
+// Returns every layer of a model that was read.
+Layers layers_of(const Model& m) {
+    if (m.pattern.empty()) {
+        Layers layers = plain_layers(m);
+        if (m.sliding_window > 0)
+            for (LayerRun& l : layers) l.kind = MixerKind::window;
+        return layers;
+    }
+    Layers layers;
+    const auto all = static_cast<std::size_t>(m.layers);
+    while (layers.size() < all)
+        for (const LayerRun& run : m.pattern)
+            for (std::int64_t i = 0; i < run.count && layers.size() < all; ++i) {
+                layers.push_back(run);
+                layers.back().count = 1;
+            }
+    return layers;
+}
+
+// Reads what one layer has of its own: {"5": {"head_dim": 512}}.
+void read_own_layer(const Fields& f, const Model& m, const std::string& number, Layers& layers) {
+    const Fields all(*f.find("per_layer_config"), f, f.prefix() + "/per_layer_config");
+    const nlohmann::json* own = all.find(number);
+    std::size_t i = 0;
+    while (i < layers.size() && std::to_string(i) != number) ++i;
+    if (i == layers.size() || !own || !own->is_object())
+        all.fail(number, "must be an object, for a layer from 0 to " + std::to_string(m.layers - 1));
+    const Fields one(*own, f, all.prefix() + "/" + number);
+    LayerRun& l = layers[i];
+    for (const auto& item : own->items()) {
+        const std::string& key = item.key();
+        const std::int64_t value = one.need(key);
+        const auto differs = [&](std::int64_t models) { return value == models ? 0 : value; };
+        if (key == "head_dim")
+            l.head_dim = differs(m.head_dim);
+        else if (key == "num_attention_heads")
+            l.heads = differs(m.heads);
+        else if (key == "num_key_value_heads")
+            l.kv_heads = differs(m.kv_heads);
+        else if (key == "intermediate_size")
+            l.ffn_width = differs(m.ffn);
+        else
+            one.fail(key, "a layer's own value of it cannot be stated by a plan");
+    }
+    if ((l.heads > 0 ? l.heads : m.heads) % (l.kv_heads > 0 ? l.kv_heads : m.kv_heads) != 0)
+        all.fail(number, "its heads of keys do not divide its heads");
 }
 
 constexpr Traits kGraniteWindows{.defaults = {.tied = true},
@@ -248,7 +287,7 @@ constexpr std::array<Family, 18> kFurtherFamilies{{
       .mlp_bias = {"mlp_bias", true},
       .norm = NormKind::layernorm}},
     {"minicpm", {.defaults = {.tied = true}, .attention_bias = kAttentionBias, .rest = minicpm}},
-    {"ministral", {.window = Window::as_written, .rest = listed_windows}},
+    {"ministral", {.defaults = {.kv_heads = 8}, .window = Window::as_written, .rest = ministral}},
     // Its norms have no weights, those of queries and keys neither; one switch is for all biases.
     {"nanochat",
      {.defaults = {.activation = "relu2"},
@@ -261,6 +300,26 @@ constexpr std::array<Family, 18> kFurtherFamilies{{
 }};
 
 }  // namespace
+
+void read_own_layers(const Fields& f, Model& m) {
+    const auto words = per_layer(f, "mlp_layer_types", m.layers);
+    const nlohmann::json* own = f.find("per_layer_config");
+    if (own && !own->is_object()) f.fail("per_layer_config", "must be an object");
+    const Layers before = layers_of(m);
+    Layers layers = before;
+    for (std::size_t i = 0; i < words.size() && m.moe; ++i) {
+        const bool known =
+            words[i] == "dense" || words[i] == "sparse" || words[i] == "moe" || words[i] == "hash_moe";
+        if (!known)
+            f.fail("mlp_layer_types", "layer " + std::to_string(i) + " is " + shown_json(words[i])
+                                          + ", must be dense or sparse");
+        if (layers[i].ffn != LayerFfn::none)
+            layers[i].ffn = words[i] == "dense" ? LayerFfn::dense : LayerFfn::moe;
+    }
+    if (own)
+        for (const auto& item : own->items()) read_own_layer(f, m, item.key(), layers);
+    if (!(layers == before)) set_layers(f, m, layers);
+}
 
 std::span<const Family> further_families() {
     return kFurtherFamilies;

@@ -37,7 +37,7 @@ std::string windows(const char* type, const std::vector<const char*>& parts, con
 
 }  // namespace
 
-// The totals are those of the hub's safetensors metadata; each follows from the sizes beside it.
+// The totals are those of the hub's safetensors metadata; each follows from the sizes that stand with it.
 TEST_CASE("families of GPT's days count as their checkpoints do") {
     // tiiuae/falcon-7b: 32 (4544 (4544 + 2 64) + 4544^2 + 2 4544 4 4544 + 2 4544) + 65024 4544 + 2 4544.
     CHECK(counted(R"({"model_type": "falcon", "hidden_size": 4544, "num_hidden_layers": 32,
@@ -163,7 +163,7 @@ TEST_CASE("further families count in closed form") {
                                     + 2 * 8 + 192 + kValue * 1024;
     CHECK(counted_small("olmo_hybrid", {}, R"({})")
           == 3 * kDelta + kAttention + 1024 + 256 + 4 * (kGated + 2 * 1024) + 2 * kTable + 1024);
-    // In transformers Hunyuan's MoE has norms of queries and keys and a shared MLP whatever the file says.
+    // In transformers Hunyuan's MoE has norms of queries and keys and a shared MLP for any file.
     CHECK(counted_small("hunyuan_v1_moe", {}, R"({"num_experts": 16, "moe_topk": 2})")
           == 4 * (kAttention + 2 * 128 + 17 * kGated + 16 * 1024 + 2 * 1024) + 2 * kTable + 1024);
     CHECK(counted_small("gpt_bigcode", {},
@@ -173,12 +173,62 @@ TEST_CASE("further families count in closed form") {
                  + 2 * 1024);
 }
 
+// transformers 5 writes lists of layers and values of single layers in place of older fields: a file that it
+// saves says the same model.
+TEST_CASE("files that transformers 5 writes count as those before") {
+    constexpr std::int64_t kAttention = 2 * 1024 * 1024 + 2 * 1024 * 256, kGated = 3 * 1024 * 2048,
+                           kTables = 2 * 1000 * 1024 + 1024, kExperts = 16 * (3 * 1024 * 256 + 1024);
+    // MiMo-V2-Flash: twice the heads of keys and a sink for each head where there is a window.
+    const std::int64_t mimo = 2 * 1024 * (8 * 192 + 2 * (192 + 128) + 8 * 128)
+                              + 2 * (1024 * (8 * 192 + 4 * (192 + 128) + 8 * 128) + 8) + 4 * 2 * 1024 + kGated
+                              + 3 * (kExperts + 16) + kTables;
+    CHECK(counted_small("mimo_v2_flash", {kRouted}, R"({"head_dim": 192, "v_head_dim": 128,
+        "layer_types": ["full_attention", "sliding_attention", "sliding_attention", "full_attention"],
+        "mlp_layer_types": ["dense", "sparse", "sparse", "sparse"], "sliding_window": 128})")
+          == mimo);
+    const std::int64_t step =
+        2 * (kAttention + 1024 * 8) + 2 * (2 * 1024 * 12 * 128 + 2 * 1024 * 256 + 1024 * 12)
+        + 4 * (2 * 128 + 2 * 1024) + 2 * kGated + 2 * (kExperts + 16 + 3 * 1024 * 512) + kTables;
+    nlohmann::json newer = config_of("step3p5", {kRouted}, R"({"share_expert_dim": 512,
+        "layer_types": ["full_attention", "sliding_attention", "full_attention", "sliding_attention"],
+        "mlp_layer_types": ["dense", "sparse", "dense", "sparse"],
+        "per_layer_config": {"1": {"num_attention_heads": 12}, "3": {"num_attention_heads": 12}}})");
+    CHECK(count_parameters(model_from_hf(newer, "c")).total == step);
+    newer.erase("per_layer_config");
+    newer["num_sliding_attention_heads"] = 12;
+    CHECK(count_parameters(model_from_hf(newer, "c")).total == step);
+    CHECK(counted_small(
+              "mellum", {kMoe},
+              R"({"attention_bias": true, "mlp_layer_types": ["dense", "sparse", "sparse", "sparse"]})")
+          == 4 * (kAttention + 2 * 1024 + 2 * 256 + 2 * 128 + 2 * 1024) + kGated + 3 * kExperts + kTables);
+    // The list counts before first_k_dense_replace (ExaoneMoeConfig).
+    CHECK(counted_small("exaone_moe", {kMoe}, R"({"num_shared_experts": 1, "first_k_dense_replace": 1,
+        "mlp_layer_types": ["dense", "dense", "sparse", "sparse"]})")
+          == 4 * (kAttention + 2 * 128 + 2 * 1024) + 2 * kGated + 2 * (kExperts + 16 + 3 * 1024 * 256)
+                 + kTables);
+    // DeepSeek-V3.2 without its older number is not sparse in all layers.
+    const char* listed = R"({"mlp_layer_types": ["dense", "sparse", "sparse", "sparse"]})";
+    CHECK(counted_small("deepseek_v32", {kRouted, kLowRank}, listed)
+          == counted_small("deepseek_v32", {kRouted, kLowRank}, R"({"first_k_dense_replace": 1})"));
+    // Gemma 4: the layer over all keys has wider heads, and one of keys.
+    CHECK(counted_small("gemma4_text", {}, R"({"hidden_size_per_layer_input": 0, "head_dim": 128,
+        "layer_types": ["sliding_attention", "sliding_attention", "sliding_attention", "full_attention"],
+        "per_layer_config": {"3": {"head_dim": 256, "num_key_value_heads": 1}}})")
+          == 3 * (kAttention + 2 * 128) + 2 * 1024 * 2048 + 2 * 1024 * 256 + 2 * 256 + 4 * (kGated + 4 * 1024)
+                 + 1000 * 1024 + 1024);
+    // HunYuanMoEV1Config writes false, and its code has the shared MLP all the same.
+    CHECK(counted_small("hunyuan_v1_moe", {},
+                        R"({"num_experts": 16, "moe_topk": 2, "use_mixed_mlp_moe": false})")
+          == counted_small("hunyuan_v1_moe", {}, R"({"num_experts": 16, "moe_topk": 2})"));
+}
+
 TEST_CASE("further families have their windows where their code has them") {
     CHECK(windows("granite_swa", {}, R"({})") == "GLLL");
     CHECK(windows("granite_swa", {}, R"({"layer_types": ["full_attention", "full_attention",
         "sliding_attention", "full_attention"]})")
           == "GGLG");
     CHECK(windows("ministral", {}, R"({"sliding_window": 512})") == "LLLL");
+    CHECK(windows("ministral", {}, R"({})") == "LLLL");
     CHECK(windows("ministral", {}, R"({"sliding_window": null})") == "GGGG");
     CHECK(windows("ministral", {}, R"({"sliding_window": 512, "layer_types": ["sliding_attention",
         "full_attention", "sliding_attention", "full_attention"]})")
@@ -197,7 +247,7 @@ TEST_CASE("families that no plan can state are refused by their name, and values
         {"cohere2_moe", "{}", "it has no field for experts beside attention"},
         {"diffllama", "{}", "it has no field for differential attention"},
         {"falcon_mamba", "{}", "a model without attention"},
-        {"gpt_neo", "{}", "it has no field for a bias of attention's output alone"},
+        {"gpt_neo", "{}", "it has no field for a bias of only attention's output"},
         {"hrm_text", "{}", "it has no field for stacks of layers that one step runs several times"},
         {"inkling_text", "{}", "it has no field for relative positions"},
         {"jetmoe", "{}", "it has no field for experts inside attention"},
@@ -212,6 +262,12 @@ TEST_CASE("families that no plan can state are refused by their name, and values
         {"hy_v3", R"({"num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 64,
             "mlp_layer_types": ["dense", "sparse", "thin", "sparse"]})",
          "/mlp_layer_types: layer 2 is \"thin\", must be dense or sparse"},
+        {"llama", R"({"per_layer_config": {"9": {"head_dim": 64}}})",
+         "/per_layer_config/9: must be an object, for a layer from 0 to 3"},
+        {"llama", R"({"per_layer_config": {"1": {"vocab_size": 64}}})",
+         "/per_layer_config/1/vocab_size: a layer's own value of it cannot be stated"},
+        {"llama", R"({"per_layer_config": {"1": {"num_key_value_heads": 3}}})",
+         "/per_layer_config/1: its heads of keys do not divide its heads"},
     };
     for (const Row& row : rows) {
         CAPTURE(row.type);
