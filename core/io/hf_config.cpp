@@ -755,6 +755,14 @@ Mamba mamba2(const Fields& f, const MambaNames& n, std::int64_t hidden, std::int
     return a;
 }
 
+// transformers 5 writes linear_attention for any layer with a state, in place of mamba.
+bool read_mamba_types(const Fields& f, Layers& layers, std::string_view name = "layer_types") {
+    if (!read_layer_types(f, layers, name)) return false;
+    for (LayerRun& l : layers)
+        if (l.kind == MixerKind::linear) l.kind = MixerKind::mamba;
+    return true;
+}
+
 // Granite 4 has Mamba-2 and attention, experts with a shared MLP, or only that MLP.
 Model granite_hybrid(const Fields& f) {
     Model m = gated_decoder(f);
@@ -768,7 +776,8 @@ Model granite_hybrid(const Fields& f) {
         m.ffn = shared;
     }
     Layers layers = plain_layers(m);
-    if (!read_layer_types(f, layers)) static_cast<void>(read_layer_types(f, layers, "layers_block_type"));
+    if (!read_mamba_types(f, layers) && !read_mamba_types(f, layers, "layers_block_type"))
+        for (LayerRun& l : layers) l.kind = MixerKind::mamba;
     const bool any = std::any_of(layers.begin(), layers.end(),
                                  [](const LayerRun& l) { return l.kind == MixerKind::mamba; });
     if (any) m.mamba = mamba2(f, kMambaNames, m.hidden);
@@ -781,7 +790,7 @@ Model bamba(const Fields& f) {
     Model m = llama_decoder(f);
     m.mamba = mamba2(f, kMambaNames, m.hidden);
     Layers layers = plain_layers(m);
-    if (!read_layer_types(f, layers)) {
+    if (!read_mamba_types(f, layers)) {
         const nlohmann::json* full = f.find("attn_layer_indices");
         for (std::size_t i = 0; i < layers.size(); ++i)
             if (!full || std::find(full->begin(), full->end(), nlohmann::json(i)) == full->end())
@@ -825,7 +834,7 @@ Model jamba(const Fields& f) {
     const std::int64_t count = f.or_else("num_experts", 16, 1, Fields::kMostExperts);
     if (count > 1) m.moe = experts(f, "num_experts", "intermediate_size");
     Layers layers(static_cast<std::size_t>(m.layers));
-    if (!read_layer_types(f, layers, "layers_block_type")) {
+    if (!read_mamba_types(f, layers, "layers_block_type") && !read_mamba_types(f, layers)) {
         const std::int64_t period = f.or_else("attn_layer_period", 8, 1),
                            offset = f.or_else("attn_layer_offset", 4, 0);
         for (std::size_t i = 0; i < layers.size(); ++i)
@@ -841,8 +850,8 @@ Model jamba(const Fields& f) {
 // In Nemotron-H, Nano 2 and 3 every layer is one of Mamba-2, attention, MLP, experts.
 LayerRun nemotron_layer(const Fields& f, std::string_view name, const nlohmann::json& word) {
     const std::string w = word.is_string() ? word.get<std::string>() : std::string();
-    if (w == "M" || w == "mamba") return {MixerKind::mamba, LayerFfn::none};
-    if (w == "*" || w == "attention") return {MixerKind::full, LayerFfn::none};
+    if (w == "M" || w == "mamba" || w == "linear_attention") return {MixerKind::mamba, LayerFfn::none};
+    if (w == "*" || w == "attention" || w == "full_attention") return {MixerKind::full, LayerFfn::none};
     if (w == "-" || w == "mlp") return {MixerKind::none, LayerFfn::dense};
     if (w == "E" || w == "moe") return {MixerKind::none, LayerFfn::moe};
     f.fail(name, "found " + shown_json(word) + ", known: M (mamba), * (attention), - (mlp), E (moe)");
@@ -851,7 +860,10 @@ LayerRun nemotron_layer(const Fields& f, std::string_view name, const nlohmann::
 Model nemotron_h(const Fields& f) {
     nlohmann::json filled = f.object();
     const nlohmann::json* letters = f.find("hybrid_override_pattern");
-    const std::string_view name = letters ? "hybrid_override_pattern" : "layers_block_type";
+    const bool newer = !f.find("layers_block_type") && f.find("layer_types");
+    const std::string_view name = letters ? "hybrid_override_pattern"
+                                  : newer ? "layer_types"
+                                          : "layers_block_type";
     std::vector<nlohmann::json> words;
     if (letters && letters->is_string())
         for (const char c : letters->get<std::string>()) words.emplace_back(std::string(1, c));

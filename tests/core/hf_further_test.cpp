@@ -216,6 +216,30 @@ TEST_CASE("files that transformers 5 writes count as those before") {
         "per_layer_config": {"3": {"head_dim": 256, "num_key_value_heads": 1}}})")
           == 3 * (kAttention + 2 * 128) + 2 * 1024 * 2048 + 2 * 1024 * 256 + 2 * 256 + 4 * (kGated + 4 * 1024)
                  + 1000 * 1024 + 1024);
+    // Layers with a state are all linear_attention, those of Mamba too.
+    const char* mamba = R"({"num_local_experts": 0, "shared_intermediate_size": 3072, "mamba_n_heads": 8,
+        "mamba_d_head": 64, "mamba_d_state": 16})";
+    nlohmann::json granite = config_of("granitemoehybrid", {}, mamba);
+    const auto total = [](const nlohmann::json& config) {
+        return count_parameters(model_from_hf(config, "config.json")).total;
+    };
+    granite["layer_types"] = {"mamba", "mamba", "attention", "mamba"};
+    const std::int64_t before = total(granite);
+    granite["layer_types"] = {"linear_attention", "linear_attention", "full_attention", "linear_attention"};
+    CHECK(total(granite) == before);
+    // Without a list all are Mamba's (GraniteMoeHybridConfig.layers_block_type).
+    granite["layer_types"] = {"mamba", "mamba", "mamba", "mamba"};
+    const std::int64_t all = total(granite);
+    granite.erase("layer_types");
+    CHECK(total(granite) == all);
+    CHECK(all != before);
+    nlohmann::json nemotron =
+        config_of("nemotron_h", {kRouted}, R"({"hybrid_override_pattern": "M*E-", "mamba_num_heads": 8,
+            "mamba_head_dim": 64, "ssm_state_size": 16})");
+    const std::int64_t letters = total(nemotron);
+    nemotron.erase("hybrid_override_pattern");
+    nemotron["layers_block_type"] = {"linear_attention", "full_attention", "moe", "mlp"};
+    CHECK(total(nemotron) == letters);
     // HunYuanMoEV1Config writes false, and its code has the shared MLP all the same.
     CHECK(counted_small("hunyuan_v1_moe", {},
                         R"({"num_experts": 16, "moe_topk": 2, "use_mixed_mlp_moe": false})")
