@@ -19,12 +19,15 @@ using hf::Fields;
 struct Wrapper {
     std::string_view type, part, inner;
 };
-constexpr std::array<Wrapper, 27> kWrappers{{{"aya_vision", "text_config", "cohere2"},
+constexpr std::array<Wrapper, 38> kWrappers{{{"aya_vision", "text_config", "cohere2"},
                                              {"cohere2_vision", "text_config", "cohere2"},
+                                             {"exaone4_5", "text_config", "exaone4"},
                                              {"gemma3", "text_config", "gemma3_text"},
                                              {"gemma4", "text_config", "gemma4_text"},
+                                             {"glm46v", "text_config", "glm4v_text"},
                                              {"glm4v", "text_config", "glm4v_text"},
                                              {"glm4v_moe", "text_config", "glm4v_moe_text"},
+                                             {"got_ocr2", "text_config", "qwen2"},
                                              {"idefics3", "text_config", "llama"},
                                              {"internvl", "text_config", "qwen2"},
                                              {"internvl_chat", "llm_config", "qwen2"},
@@ -34,10 +37,15 @@ constexpr std::array<Wrapper, 27> kWrappers{{{"aya_vision", "text_config", "cohe
                                              {"llama4", "text_config", "llama4_text"},
                                              {"llava", "text_config", "llama"},
                                              {"llava_next", "text_config", "mistral"},
+                                             {"llava_next_video", "text_config", "llama"},
                                              {"llava_onevision", "text_config", "qwen2"},
                                              {"mistral3", "text_config", "mistral"},
+                                             {"ovis2", "text_config", "qwen2"},
+                                             {"paligemma", "text_config", "gemma"},
+                                             {"perception_lm", "text_config", "llama"},
                                              {"qwen2_5_omni", "thinker_config", "qwen2"},
                                              {"qwen2_5_vl", "text_config", "qwen2"},
+                                             {"qwen2_audio", "text_config", "qwen2"},
                                              {"qwen2_vl", "text_config", "qwen2"},
                                              {"qwen3_5", "text_config", "qwen3_5_text"},
                                              {"qwen3_5_moe", "text_config", "qwen3_5_moe_text"},
@@ -45,12 +53,16 @@ constexpr std::array<Wrapper, 27> kWrappers{{{"aya_vision", "text_config", "cohe
                                              {"qwen3_vl", "text_config", "qwen3"},
                                              {"qwen3_vl_moe", "text_config", "qwen3_moe"},
                                              {"smolvlm", "text_config", "llama"},
-                                             {"step3p7", "text_config", "step3p5"}}};
+                                             {"step3p7", "text_config", "step3p5"},
+                                             {"video_llava", "text_config", "llama"},
+                                             {"vipllava", "text_config", "llama"},
+                                             {"voxtral", "text_config", "llama"}}};
 
 struct Alias {
     std::string_view type, means;
 };
-constexpr std::array<Alias, 6> kAliases{{{"qwen2_5_omni_text", "qwen2"},
+constexpr std::array<Alias, 7> kAliases{{{"exaone4_5_text", "exaone4"},
+                                         {"qwen2_5_omni_text", "qwen2"},
                                          {"qwen2_5_vl_text", "qwen2"},
                                          {"qwen2_vl_text", "qwen2"},
                                          {"qwen3_omni_moe_text", "qwen3_moe"},
@@ -61,7 +73,7 @@ constexpr std::array<Alias, 6> kAliases{{{"qwen2_5_omni_text", "qwen2"},
 struct Refused {
     std::string_view type, missing;
 };
-constexpr std::array<Refused, 48> kRefused{{
+constexpr std::array<Refused, 50> kRefused{{
     {"axk1", "a norm after the experts that its dense layers have not"},
     {"axk2", "gated norms and queries made of two inputs"},
     {"bailing_hybrid", "its lightning layers beside latent attention"},
@@ -101,6 +113,8 @@ constexpr std::array<Refused, 48> kRefused{{
     {"phi4_multimodal", "adapters for images and sound"},
     {"phi4flash", "differential attention and shared keys over a distance"},
     {"phi4mini_flash", "differential attention and shared keys over a distance"},
+    {"qwen4_exp", "streams mixed at low rank and tables of n-grams"},
+    {"qwen4_exp_text", "streams mixed at low rank and tables of n-grams"},
     {"recurrent_gemma", "its RG-LRU layers"},
     {"rwkv", "its time mix"},
     {"rwkv7", "its time mix"},

@@ -229,9 +229,10 @@ Layers layers_of(const Model& m) {
 void read_own_layer(const Fields& f, const Model& m, const std::string& number, Layers& layers) {
     const Fields all(*f.find("per_layer_config"), f, f.prefix() + "/per_layer_config");
     const nlohmann::json* own = all.find(number);
-    std::size_t i = 0;
-    while (i < layers.size() && std::to_string(i) != number) ++i;
-    if (i == layers.size() || !own || !own->is_object())
+    const bool digits =
+        !number.empty() && number.size() < 7 && number.find_first_not_of("0123456789") == std::string::npos;
+    const std::size_t i = digits ? std::stoul(number) : layers.size();
+    if (i >= layers.size() || !own || !own->is_object())
         all.fail(number, "must be an object, for a layer from 0 to " + std::to_string(m.layers - 1));
     const Fields one(*own, f, all.prefix() + "/" + number);
     LayerRun& l = layers[i];

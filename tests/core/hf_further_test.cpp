@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 using namespace pentamesh;
@@ -260,6 +261,26 @@ TEST_CASE("further families have their windows where their code has them") {
           == "LGLG");
 }
 
+TEST_CASE("the language model of further families with images or sound is read") {
+    const nlohmann::json inner = config_of("exaone4", {}, R"({"sliding_window": 512})");
+    const std::int64_t want = count_parameters(model_from_hf(inner, "c")).total;
+    nlohmann::json outer{{"model_type", "exaone4_5"}, {"text_config", inner}};
+    CHECK(count_parameters(model_from_hf(outer, "c")).total == want);
+    outer["text_config"]["model_type"] = "exaone4_5_text";  // as its first files say
+    CHECK(count_parameters(model_from_hf(outer, "c")).total == want);
+    // Without a type inside it is the class's default.
+    const std::pair<const char*, const char*> wrappers[] = {
+        {"paligemma", "gemma"}, {"qwen2_audio", "qwen2"}, {"glm46v", "glm4v_text"}, {"voxtral", "llama"}};
+    for (const auto& wrapper : wrappers) {
+        CAPTURE(wrapper.first);
+        nlohmann::json part = config_of(wrapper.second, {}, "{}");
+        const std::int64_t plain = count_parameters(model_from_hf(part, "c")).total;
+        part.erase("model_type");
+        const nlohmann::json whole{{"model_type", wrapper.first}, {"text_config", part}};
+        CHECK(count_parameters(model_from_hf(whole, "c")).total == plain);
+    }
+}
+
 TEST_CASE("families that no plan can state are refused by their name, and values by their place") {
     struct Row {
         const char* type;
@@ -278,6 +299,7 @@ TEST_CASE("families that no plan can state are refused by their name, and values
         {"jetmoe", "{}", "it has no field for experts inside attention"},
         {"minimax_m3_vl", "{}", "it has no field for an indexer that picks blocks of keys"},
         {"mpt", "{}", "it has no field for ALiBi's positions"},
+        {"qwen4_exp", "{}", "it has no field for streams mixed at low rank"},
         {"falcon", R"({"alibi": true})", "/alibi: true is not supported"},
         {"falcon", R"({"new_decoder_architecture": true, "num_kv_heads": 3})", "/num_kv_heads: 3 does not"},
         {"gptj", R"({"n_embd": 64, "n_layer": 2, "n_head": 4, "tie_word_embeddings": true})",
