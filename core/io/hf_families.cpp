@@ -913,8 +913,10 @@ Model gemma4(const Fields& f) {
     Layers layers = plain_layers(m);
     if (!read_layer_types(f, layers))
         slide_all_but(layers, f.or_else("sliding_window_pattern", 6, 1, Fields::kMostLayers));
-    const std::int64_t dim = f.or_else("global_head_dim", 512),
-                       kv = f.or_else("num_global_key_value_heads", m.kv_heads);
+    // Newer files say what differs layer by layer: read_own_layers reads it.
+    const bool listed = f.find("per_layer_config") != nullptr;
+    const std::int64_t dim = listed ? m.head_dim : f.or_else("global_head_dim", 512),
+                       kv = listed ? m.kv_heads : f.or_else("num_global_key_value_heads", m.kv_heads);
     const bool same = f.flag("attention_k_eq_v", false);
     for (LayerRun& l : layers) {
         if (l.kind != MixerKind::full) continue;

@@ -215,7 +215,7 @@ TEST_CASE("files that transformers 5 writes count as those before") {
     // Gemma 4: the layer over all keys has wider heads, and one of keys.
     CHECK(counted_small("gemma4_text", {}, R"({"hidden_size_per_layer_input": 0, "head_dim": 128,
         "layer_types": ["sliding_attention", "sliding_attention", "sliding_attention", "full_attention"],
-        "per_layer_config": {"3": {"head_dim": 256, "num_key_value_heads": 1}}})")
+        "per_layer_config": {"03": {"head_dim": 256, "num_key_value_heads": 1}}})")
           == 3 * (kAttention + 2 * 128) + 2 * 1024 * 2048 + 2 * 1024 * 256 + 2 * 256 + 4 * (kGated + 4 * 1024)
                  + 1000 * 1024 + 1024);
     // Layers with a state are all linear_attention, those of Mamba too.
@@ -242,6 +242,11 @@ TEST_CASE("files that transformers 5 writes count as those before") {
     nemotron.erase("hybrid_override_pattern");
     nemotron["layers_block_type"] = {"linear_attention", "full_attention", "moe", "mlp"};
     CHECK(total(nemotron) == letters);
+    // Where the list is there, a layer that it leaves out has the model's own heads.
+    CHECK(counted_small("gemma4_text", {}, R"({"hidden_size_per_layer_input": 0, "head_dim": 128,
+        "global_head_dim": 512, "per_layer_config": {}})")
+          == counted_small("gemma4_text", {},
+                           R"({"hidden_size_per_layer_input": 0, "head_dim": 128, "global_head_dim": 128})"));
     // HunYuanMoEV1Config writes false, and its code has the shared MLP all the same.
     CHECK(counted_small("hunyuan_v1_moe", {},
                         R"({"num_experts": 16, "moe_topk": 2, "use_mixed_mlp_moe": false})")
