@@ -155,9 +155,10 @@ TEST_CASE("further families count in closed form") {
     solar.erase("intermediate_size");
     CHECK(count_parameters(model_from_hf(solar, "config.json")).total
           == 4 * (kAttention + kExperts + 16 + 3 * 1024 * 256 + 2 * 1024) + 2 * kTable + 1024);
-    // Hy3 lists its dense layers.
+    // Hy3 lists its dense layers; one expert is shared unless the file says otherwise.
     CHECK(counted_small("hy_v3", {kMoe}, R"({"mlp_layer_types": ["dense", "sparse", "dense", "sparse"]})")
-          == 4 * (kAttention + 2 * 128 + 2 * 1024) + 2 * kGated + 2 * (kExperts + 16) + 2 * kTable + 1024);
+          == 4 * (kAttention + 2 * 128 + 2 * 1024) + 2 * kGated + 2 * (kExperts + 16 + 3 * 1024 * 256)
+                 + 2 * kTable + 1024);
     // Eight heads: keys of 96, values of 192, a convolution of 4: queries, keys, values and gate, two numbers
     // a head, convolutions, decay and its bias, norm, output (OlmoHybridGatedDeltaNet).
     constexpr std::int64_t kKey = 8 * 96, kValue = 8 * 192,
@@ -242,11 +243,15 @@ TEST_CASE("files that transformers 5 writes count as those before") {
     nemotron.erase("hybrid_override_pattern");
     nemotron["layers_block_type"] = {"linear_attention", "full_attention", "moe", "mlp"};
     CHECK(total(nemotron) == letters);
-    // Where the list is there, a layer that it leaves out has the model's own heads.
-    CHECK(counted_small("gemma4_text", {}, R"({"hidden_size_per_layer_input": 0, "head_dim": 128,
-        "global_head_dim": 512, "per_layer_config": {}})")
-          == counted_small("gemma4_text", {},
-                           R"({"hidden_size_per_layer_input": 0, "head_dim": 128, "global_head_dim": 128})"));
+    // A layer that this list leaves out has the model's own heads.
+    const char* gemma = R"({"hidden_size_per_layer_input": 0, "head_dim": 128, "layer_types":
+        ["sliding_attention", "sliding_attention", "sliding_attention", "full_attention"]})";
+    nlohmann::json older = config_of("gemma4_text", {}, gemma), empty = older;
+    older["global_head_dim"] = 128;
+    empty["global_head_dim"] = 512;
+    CHECK(total(empty) > total(older));
+    empty["per_layer_config"] = nlohmann::json::object();
+    CHECK(total(empty) == total(older));
     // HunYuanMoEV1Config writes false, and its code has the shared MLP all the same.
     CHECK(counted_small("hunyuan_v1_moe", {},
                         R"({"num_experts": 16, "moe_topk": 2, "use_mixed_mlp_moe": false})")
