@@ -19,14 +19,16 @@ using hf::Fields;
 struct Wrapper {
     std::string_view type, part, inner;
 };
-constexpr std::array<Wrapper, 38> kWrappers{{{"aya_vision", "text_config", "cohere2"},
+constexpr std::array<Wrapper, 41> kWrappers{{{"aya_vision", "text_config", "cohere2"},
                                              {"cohere2_vision", "text_config", "cohere2"},
                                              {"exaone4_5", "text_config", "exaone4"},
                                              {"gemma3", "text_config", "gemma3_text"},
                                              {"gemma4", "text_config", "gemma4_text"},
+                                             {"gemma4_unified", "text_config", "gemma4_unified_text"},
                                              {"glm46v", "text_config", "glm4v_text"},
                                              {"glm4v", "text_config", "glm4v_text"},
                                              {"glm4v_moe", "text_config", "glm4v_moe_text"},
+                                             {"glmga", "text_config", "glm4v_text"},
                                              {"got_ocr2", "text_config", "qwen2"},
                                              {"idefics3", "text_config", "llama"},
                                              {"internvl", "text_config", "qwen2"},
@@ -40,6 +42,7 @@ constexpr std::array<Wrapper, 38> kWrappers{{{"aya_vision", "text_config", "cohe
                                              {"llava_next_video", "text_config", "llama"},
                                              {"llava_onevision", "text_config", "qwen2"},
                                              {"mistral3", "text_config", "mistral"},
+                                             {"muse_glimmer", "text_config", "muse_glimmer_text"},
                                              {"ovis2", "text_config", "qwen2"},
                                              {"paligemma", "text_config", "gemma"},
                                              {"perception_lm", "text_config", "llama"},
@@ -73,7 +76,7 @@ constexpr std::array<Alias, 7> kAliases{{{"exaone4_5_text", "exaone4"},
 struct Refused {
     std::string_view type, missing;
 };
-constexpr std::array<Refused, 50> kRefused{{
+constexpr std::array<Refused, 52> kRefused{{
     {"axk1", "a norm after the experts that its dense layers have not"},
     {"axk2", "gated norms and queries made of two inputs"},
     {"bailing_hybrid", "its lightning layers beside latent attention"},
@@ -82,6 +85,7 @@ constexpr std::array<Refused, 50> kRefused{{
     {"bloom", "the norm after its embedding and ALiBi's positions"},
     {"blt", "bytes that make patches of different lengths"},
     {"cohere2_moe", "experts beside attention, behind the same norm"},
+    {"cpmant", "biases of attention by distance, in buckets"},
     {"ctrl", "sinusoidal positions"},
     {"diffllama", "differential attention"},
     {"doge", "attention with a dynamic mask and weights on its residuals"},
@@ -91,6 +95,7 @@ constexpr std::array<Refused, 50> kRefused{{
     {"gemma3n", "embeddings for each layer, AltUp and LAuReL"},
     {"gemma3n_text", "embeddings for each layer, AltUp and LAuReL"},
     {"gpt_neo", "a bias of only attention's output"},
+    {"gpt_neox_japanese", "a bias in only the last layer"},
     {"hrm_text", "stacks of layers that one step runs several times"},
     {"hymba", "attention and Mamba in one head and meta tokens"},
     {"inkling_mm_model", "relative positions with parameters and convolutions in every layer"},

@@ -891,12 +891,12 @@ Model nemotron_nas(const Fields& f) {
 
 // In Gemma 4 layers over all keys have wider heads, and keys that serve as values; experts may be parallel to
 // the MLP.
-Model gemma4(const Fields& f) {
+Model gemma4_layers(const Fields& f, std::int64_t layer_inputs) {
     Model m = gated_decoder(f, {.head_dim = 256,
                                 .tied = true,
                                 .activation_name = "hidden_activation",
                                 .activation = "gelu_pytorch_tanh"});
-    if (f.or_else("hidden_size_per_layer_input", 256, 0) > 0)
+    if (f.or_else("hidden_size_per_layer_input", layer_inputs, 0) > 0)
         f.fail("hidden_size_per_layer_input", "gemma4: embeddings for each layer are not stated by a plan "
                                               "(they stand at 0 in the 31B and 26B)");
     if (f.or_else("num_kv_shared_layers", 0, 0) > 0)
@@ -928,6 +928,14 @@ Model gemma4(const Fields& f) {
     return m;
 }
 
+Model gemma4(const Fields& f) {
+    return gemma4_layers(f, 256);
+}
+// The class of the 12B has no embeddings for each layer.
+Model gemma4_unified(const Fields& f) {
+    return gemma4_layers(f, 0);
+}
+
 // Poolside 2026 (Laguna): each layer has its own number of query heads, a gate for each.
 Model laguna(const Fields& f) {
     Model m = gated_decoder(f);
@@ -954,8 +962,10 @@ Model laguna(const Fields& f) {
     return m;
 }
 
-constexpr std::array<Family, 3> kUnevenFamilies{
-    {{"gemma4_text", gemma4}, {"laguna", laguna}, {"nemotron-nas", nemotron_nas}}};
+constexpr std::array<Family, 4> kUnevenFamilies{{{"gemma4_text", gemma4},
+                                                 {"gemma4_unified_text", gemma4_unified},
+                                                 {"laguna", laguna},
+                                                 {"nemotron-nas", nemotron_nas}}};
 
 }  // namespace
 

@@ -121,6 +121,18 @@ void granitemoe_windows(const Fields& f, Model& m) {
     granite_windows(f, m);
 }
 
+// Meta 2026 (Muse Glimmer): it has Gemma 2's norms and a gate on attention's output; norms of queries, keys
+// and the embedding have no weights. Each fourth layer, counted from the last, meets all keys.
+void muse_glimmer(const Fields& f, Model& m) {
+    m.attention_gate = AttentionGate::full;
+    m.sliding_window = f.or_else("sliding_window", 2048);
+    Layers layers = plain_layers(m);
+    if (!read_layer_types(f, layers))
+        for (std::size_t i = 0; i < layers.size(); ++i)
+            layers[i].kind = (layers.size() - 1 - i) % 4 == 0 ? MixerKind::full : MixerKind::window;
+    set_layers(f, m, layers);
+}
+
 void youtu(const Fields& f, Model& m) {
     m.kv_heads = m.heads;
     latent_attention(f, m);
@@ -260,7 +272,7 @@ constexpr Traits kGraniteWindows{.defaults = {.tied = true},
                                  .mlp_bias = kMlpBias,
                                  .rest = granite_windows};
 
-constexpr std::array<Family, 18> kFurtherFamilies{{
+constexpr std::array<Family, 19> kFurtherFamilies{{
     {"codegen", gptj},
     {"exaone", exaone3},
     {"falcon", falcon},
@@ -289,6 +301,11 @@ constexpr std::array<Family, 18> kFurtherFamilies{{
       .norm = NormKind::layernorm}},
     {"minicpm", {.defaults = {.tied = true}, .attention_bias = kAttentionBias, .rest = minicpm}},
     {"ministral", {.defaults = {.kv_heads = 8}, .window = Window::as_written, .rest = ministral}},
+    {"muse_glimmer_text",
+     {.defaults = {.head_dim = 128, .activation_name = "hidden_activation"},
+      .attention_bias = kAttentionBias,
+      .post_norms = true,
+      .rest = muse_glimmer}},
     // Its norms have no weights, those of queries and keys neither; one switch is for all biases.
     {"nanochat",
      {.defaults = {.activation = "relu2"},

@@ -150,6 +150,14 @@ TEST_CASE("further families count in closed form") {
     CHECK(counted_small("granitemoe_swa", {},
                         R"({"num_local_experts": 16, "num_experts_per_tok": 2, "intermediate_size": 256})")
           == 4 * (kAttention + 8 + kExperts + 2 * 1024) + 2 * kTable + 1024);
+    // A gate as wide as the queries, four norms a layer.
+    CHECK(counted_small("muse_glimmer_text", {}, R"({})")
+          == 4 * (kAttention + 1024 * 1024 + kGated + 4 * 1024) + 2 * kTable + 1024);
+    // Gemma 4's 12B has no embeddings for each layer and no field that says so.
+    const char* windowed = R"({"head_dim": 128, "layer_types": ["sliding_attention", "sliding_attention",
+        "sliding_attention", "full_attention"]})";
+    CHECK(counted_small("gemma4_unified_text", {}, windowed)
+          == counted_small("gemma4_text", {R"({"hidden_size_per_layer_input": 0})"}, windowed));
     // Solar Open has experts in all layers, and no dense MLP's width in newer files.
     nlohmann::json solar = config_of("solar_open", {kRouted}, R"({"n_shared_experts": 1})");
     solar.erase("intermediate_size");
@@ -263,6 +271,7 @@ TEST_CASE("further families have their windows where their code has them") {
     CHECK(windows("granite_swa", {}, R"({"layer_types": ["full_attention", "full_attention",
         "sliding_attention", "full_attention"]})")
           == "GGLG");
+    CHECK(windows("muse_glimmer_text", {}, R"({"num_hidden_layers": 6})") == "LGLLLG");
     CHECK(windows("ministral", {}, R"({"sliding_window": 512})") == "LLLL");
     CHECK(windows("ministral", {}, R"({})") == "LLLL");
     CHECK(windows("ministral", {}, R"({"sliding_window": null})") == "GGGG");
@@ -304,6 +313,7 @@ TEST_CASE("families that no plan can state are refused by their name, and values
         {"diffllama", "{}", "it has no field for differential attention"},
         {"falcon_mamba", "{}", "a model without attention"},
         {"gpt_neo", "{}", "it has no field for a bias of only attention's output"},
+        {"gpt_neox_japanese", "{}", "it has no field for a bias in only the last layer"},
         {"hrm_text", "{}", "it has no field for stacks of layers that one step runs several times"},
         {"inkling_text", "{}", "it has no field for relative positions"},
         {"jetmoe", "{}", "it has no field for experts inside attention"},
