@@ -214,7 +214,7 @@ constexpr std::array<Family, 40> kDenseFamilies{{
     {"mimo", {.qkv_bias = {"attention_bias", true}, .window = Window::if_used, .predicts = true}},
     // MiniCPM 3 is a dense model with latent attention; its scales have no parameters.
     {"minicpm3", {.defaults = {.tied = true}, .attention_bias = kAttentionBias, .rest = minicpm3}},
-    {"ministral3", {.defaults = {.tied = true}, .window = Window::as_written, .rest = ministral3}},
+    {"ministral3", {.window = Window::as_written, .rest = ministral3}},
     {"minitron", kNemotron},
     {"mistral", kMistral},
     {"nemotron", kNemotron},
@@ -264,11 +264,7 @@ constexpr std::array<Family, 40> kDenseFamilies{{
     {"youtu_llm", {.defaults = {.tied = true}, .attention_bias = kAttentionBias, .rest = latent}},
 }};
 
-}  // namespace
-
-Model read_family(const Family& family, const Fields& f) {
-    if (family.read) return family.read(f);
-    const Traits& t = family.traits;
+Model read_row(const Traits& t, const Fields& f) {
     Model m = decoder(f, t.defaults);
     m.ffn_kind = t.mlp(f, t.defaults.activation_name, t.defaults.activation);
     m.attention_bias = is_on(f, t.attention_bias);
@@ -284,6 +280,14 @@ Model read_family(const Family& family, const Fields& f) {
     if (t.rest) t.rest(f, m);
     if (t.full_every) read_layers(f, t, m);
     if (t.predicts) m.mtp_layers = prediction_layers(f);
+    return m;
+}
+
+}  // namespace
+
+Model read_family(const Family& family, const Fields& f) {
+    Model m = family.read ? family.read(f) : read_row(family.traits, f);
+    read_own_layers(f, m);
     return m;
 }
 
@@ -539,18 +543,19 @@ Model ernie4_5_moe(const Fields& f) {
 }
 
 // In Hunyuan-Large and A13B lists give each layer its experts; with cross-layer attention every second layer
-// uses the keys and values of the one before (Brandon et al. 2024).
-Model hunyuan_moe(const Fields& f) {
+// uses the keys and values of the one before (Brandon et al. 2024). The code of transformers (`built_in`) has
+// norms of queries and keys and a shared MLP in any case; the code next to the checkpoints has switches.
+Model hunyuan_experts(const Fields& f, bool built_in) {
     Model m = gated_decoder(f);
     hunyuan_head_dim(f, m);
     m.attention_bias = f.flag("attention_bias", false);
-    if (f.flag("use_qk_norm", false)) m.qk_norm = QkNorm::head;
+    if (built_in || f.flag("use_qk_norm", false)) m.qk_norm = QkNorm::head;
     m.sliding_window = 0;
     if (same_in_all(f, "num_experts", 1) > 1) {
         m.moe = experts(f, "num_experts",
                         f.find("moe_intermediate_size") ? "moe_intermediate_size" : "intermediate_size",
                         f.find("moe_topk") ? "moe_topk" : "num_experts_per_tok");
-        const bool shares = f.flag("use_mixed_mlp_moe", f.find("num_shared_expert") != nullptr);
+        const bool shares = built_in || f.flag("use_mixed_mlp_moe", f.find("num_shared_expert") != nullptr);
         if (shares) share_experts(*m.moe, same_in_all(f, "num_shared_expert", 1, 0), m.ffn);
         dense_before(f, "moe_layer_num_skipped", m, 0);
     }
@@ -561,6 +566,12 @@ Model hunyuan_moe(const Fields& f) {
         layers[i].shares_kv = static_cast<std::int64_t>(i) % every != 0;
     set_layers(f, m, layers);
     return m;
+}
+Model hunyuan_moe(const Fields& f) {
+    return hunyuan_experts(f, false);
+}
+Model hunyuan_v1_moe(const Fields& f) {
+    return hunyuan_experts(f, true);
 }
 
 // Ling 1 has one switch for the biases of queries, keys and values, and one for all others.
@@ -638,10 +649,11 @@ void afmoe(const Fields& f, Model& m) {
 }
 
 // Xiaomi 2025 (MiMo-V2-Flash): it has windows with heads of their own and sinks, values narrower than keys.
+// Files that transformers writes have layer_types, and twice the heads of keys in layers with a window.
 Model mimo_v2(const Fields& f) {
     Model m = gated_decoder(f);
     m.value_head_dim = f.or_else("v_head_dim", 0);
-    m.attention_bias = f.flag("attention_bias", false);
+    m.qkv_bias = f.flag("attention_bias", false);
     m.moe = experts(f, "n_routed_experts", "moe_intermediate_size");
     m.moe->router_bias = true;
     share_experts(f, *m.moe, "n_shared_experts");
@@ -653,16 +665,20 @@ Model mimo_v2(const Fields& f) {
     const auto windows = per_layer(f, "hybrid_layer_pattern", m.layers),
                sparse = per_layer(f, "moe_layer_freq", m.layers);
     Layers layers = plain_layers(m);
+    const bool listed = read_layer_types(f, layers);
     for (std::size_t i = 0; i < layers.size(); ++i) {
         LayerRun& l = layers[i];
-        if (!sparse.empty()) l.ffn = sparse[i] == 1 ? LayerFfn::moe : LayerFfn::dense;
-        const bool window = !windows.empty() && windows[i] == 1;
+        l.ffn = (sparse.empty() ? i > 0 : sparse[i] == 1) ? LayerFfn::moe : LayerFfn::dense;
+        const bool window = !windows.empty() ? windows[i] == 1
+                            : listed         ? l.kind == MixerKind::window
+                                             : i > 0 && (i + 1) % 6 != 0;
         l.kind = window ? MixerKind::window : MixerKind::full;
         l.sinks = f.flag(window ? "add_swa_attention_sink_bias" : "add_full_attention_sink_bias", window);
         if (!window) continue;
         const auto own = [](std::int64_t n, std::int64_t models) { return n == models ? 0 : n; };
         l.heads = own(f.or_else("swa_num_attention_heads", m.heads), m.heads);
-        l.kv_heads = own(f.or_else("swa_num_key_value_heads", m.kv_heads), m.kv_heads);
+        l.kv_heads = own(f.or_else("swa_num_key_value_heads", windows.empty() ? 2 * m.kv_heads : m.kv_heads),
+                         m.kv_heads);
         l.head_dim = own(f.or_else("swa_head_dim", m.head_dim), m.head_dim);
     }
     set_layers(f, m, layers);
@@ -676,7 +692,9 @@ Model step3p5(const Fields& f) {
     m.qk_norm = QkNorm::head;
     if (f.flag("use_head_wise_attn_gate", true)) m.attention_gate = AttentionGate::head;
     m.sliding_window = f.or_else("sliding_window", 512);
-    m.moe = experts(f, "moe_num_experts", "moe_intermediate_size", "moe_top_k");
+    // transformers writes the second name of each.
+    m.moe = experts(f, f.find("moe_num_experts") ? "moe_num_experts" : "n_routed_experts",
+                    "moe_intermediate_size", f.find("moe_top_k") ? "moe_top_k" : "num_experts_per_tok");
     m.moe->router_bias = true;
     share_experts(*m.moe, 1, f.need("share_expert_dim"));
     Layers layers = plain_layers(m);
@@ -687,6 +705,9 @@ Model step3p5(const Fields& f) {
     set_ffn(layers, [&](std::int64_t i) {
         return listed == ",," ? i > 0 : listed.find("," + std::to_string(i) + ",") != std::string::npos;
     });
+    if (const std::int64_t heads = f.or_else("num_sliding_attention_heads", m.heads); heads != m.heads)
+        for (LayerRun& l : layers)
+            if (l.kind == MixerKind::window) l.heads = heads;
     const nlohmann::json* other = f.find("attention_other_setting");
     if (other && other->is_object()) {
         const Fields own(*other, f, f.prefix() + "/attention_other_setting");
@@ -721,7 +742,7 @@ constexpr Traits kGranite{.attention_bias = kAttentionBias,
                           .expert_ffn = "intermediate_size",
                           .rest = granitemoe};
 
-constexpr std::array<Family, 33> kMoeFamilies{{
+constexpr std::array<Family, 32> kMoeFamilies{{
     {"afmoe",
      {.post_norms = true,
       .qk_norm = QkNorm::head,
@@ -765,12 +786,16 @@ constexpr std::array<Family, 33> kMoeFamilies{{
     {"granitemoe", kGranite},
     {"granitemoeshared", kGranite},
     {"hunyuan", hunyuan_moe},
-    {"hunyuan_v1_moe", hunyuan_moe},
+    {"hunyuan_v1_moe", hunyuan_v1_moe},
     {"kimi_k2", deepseek_v3},
     {"llama4_text", llama4},
     // JetBrains 2026 (Mellum 2): it has Qwen 3's layers with windows in some.
     {"mellum",
-     {.qk_norm = QkNorm::head, .window = Window::as_written, .full_every = 0, .experts = "num_experts"}},
+     {.attention_bias = kAttentionBias,
+      .qk_norm = QkNorm::head,
+      .window = Window::as_written,
+      .full_every = 0,
+      .experts = "num_experts"}},
     {"mimo_v2_flash", mimo_v2},
     {"minimax_m2", {.experts = "num_local_experts", .expert_ffn = "intermediate_size", .rest = minimax_m2}},
     {"mistral4", mistral4},
@@ -800,7 +825,6 @@ constexpr std::array<Family, 33> kMoeFamilies{{
       .window = Window::if_used,
       .experts = "num_experts",
       .rest = qwen_sparse_layers}},
-    {"solar_open", kGlm4Moe},
     {"step3p5", step3p5},
 }};
 
@@ -867,12 +891,12 @@ Model nemotron_nas(const Fields& f) {
 
 // In Gemma 4 layers over all keys have wider heads, and keys that serve as values; experts may be parallel to
 // the MLP.
-Model gemma4(const Fields& f) {
+Model gemma4_layers(const Fields& f, std::int64_t layer_inputs) {
     Model m = gated_decoder(f, {.head_dim = 256,
                                 .tied = true,
                                 .activation_name = "hidden_activation",
                                 .activation = "gelu_pytorch_tanh"});
-    if (f.or_else("hidden_size_per_layer_input", 256, 0) > 0)
+    if (f.or_else("hidden_size_per_layer_input", layer_inputs, 0) > 0)
         f.fail("hidden_size_per_layer_input", "gemma4: embeddings for each layer are not stated by a plan "
                                               "(they stand at 0 in the 31B and 26B)");
     if (f.or_else("num_kv_shared_layers", 0, 0) > 0)
@@ -889,8 +913,10 @@ Model gemma4(const Fields& f) {
     Layers layers = plain_layers(m);
     if (!read_layer_types(f, layers))
         slide_all_but(layers, f.or_else("sliding_window_pattern", 6, 1, Fields::kMostLayers));
-    const std::int64_t dim = f.or_else("global_head_dim", 512),
-                       kv = f.or_else("num_global_key_value_heads", m.kv_heads);
+    // Newer files say what differs layer by layer: read_own_layers reads it.
+    const bool listed = f.find("per_layer_config") != nullptr;
+    const std::int64_t dim = listed ? m.head_dim : f.or_else("global_head_dim", 512),
+                       kv = listed ? m.kv_heads : f.or_else("num_global_key_value_heads", m.kv_heads);
     const bool same = f.flag("attention_k_eq_v", false);
     for (LayerRun& l : layers) {
         if (l.kind != MixerKind::full) continue;
@@ -900,6 +926,14 @@ Model gemma4(const Fields& f) {
     }
     set_layers(f, m, layers);
     return m;
+}
+
+Model gemma4(const Fields& f) {
+    return gemma4_layers(f, 256);
+}
+// The class of the 12B has no embeddings for each layer.
+Model gemma4_unified(const Fields& f) {
+    return gemma4_layers(f, 0);
 }
 
 // Poolside 2026 (Laguna): each layer has its own number of query heads, a gate for each.
@@ -928,8 +962,10 @@ Model laguna(const Fields& f) {
     return m;
 }
 
-constexpr std::array<Family, 3> kUnevenFamilies{
-    {{"gemma4_text", gemma4}, {"laguna", laguna}, {"nemotron-nas", nemotron_nas}}};
+constexpr std::array<Family, 4> kUnevenFamilies{{{"gemma4_text", gemma4},
+                                                 {"gemma4_unified_text", gemma4_unified},
+                                                 {"laguna", laguna},
+                                                 {"nemotron-nas", nemotron_nas}}};
 
 }  // namespace
 

@@ -327,6 +327,31 @@ class Names(unittest.TestCase):
                         looked += 1
         self.assertGreater(looked, 250)
 
+    def test_model_families_are_those_that_are_read_and_refused(self):
+        def rows(kind):
+            found = []
+            for text in [read(p) for p in sorted(source_files()) if re.fullmatch(r"core/io/hf_\w+\.cpp", p)]:
+                for start in re.finditer(rf"constexpr std::array<{kind}, \d+> k\w+", text):
+                    depth, first = 0, False
+                    for piece in re.finditer(r'[{};]|"[^"]*"', text[start.end():]):
+                        depth += {"{": 1, "}": -1}.get(piece[0], 0)
+                        if piece[0] == ";" and depth == 0:
+                            break
+                        if piece[0] == "{":
+                            first = depth == 3
+                        elif piece[0][0] == '"' and first:
+                            found.append(piece[0][1:-1])
+                            first = False
+            return found
+
+        section = read("docs/frameworks.md").split("## Model families\n")[1]
+        listed, refused = section.split("\nRead: ")[1].split("\n| `model_type` | has |\n")
+        read_types = {*rows("Family"), *rows("Wrapper"), *rows("Alias")}
+        self.assertGreater(len(read_types), 130)
+        self.assertEqual(set(re.findall(r"`([^`]+)`", listed.split("\n\n")[0])), read_types)
+        self.assertEqual(sorted(k for row in refused.splitlines() if row.startswith("| `")
+                                for k in re.findall(r"`([^`]+)`", row)), sorted(rows("Refused")))
+
 
 class Numbers(unittest.TestCase):
     """Numbers that documents count are those of the data."""
