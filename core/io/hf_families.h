@@ -153,8 +153,7 @@ void hunyuan_head_dim(const Fields& f, Model& m);
 [[nodiscard]] std::int64_t same_in_all(const Fields& f, std::string_view name, std::int64_t otherwise,
                                        std::int64_t least = 1);
 
-// ---- families (hf_families.cpp reads a row)
-// -----------------------------------------------------------------
+// ---- families (hf_families.cpp reads a row) ---------------------------------------------------------------
 
 // A switch of the file. Without a name it is always `otherwise`.
 struct Flag {

@@ -266,6 +266,41 @@ TEST_CASE("files that transformers 5 writes count as those before") {
           == counted_small("hunyuan_v1_moe", {}, R"({"num_experts": 16, "moe_topk": 2})"));
 }
 
+// configuration_qwen2.py, configuration_qwen3.py and configuration_qwen2_moe.py of transformers.
+TEST_CASE("windows of Qwen begin, or end, at max_window_layers") {
+    const char* on = R"({"use_sliding_window": true, "sliding_window": 64, "max_window_layers": 3})";
+    for (const char* type : {"qwen2", "qwen3", "mimo"}) {
+        CAPTURE(type);
+        CHECK(windows(type, {on}, R"({"num_hidden_layers": 4})") == "GGGL");
+        CHECK(windows(type, {on}, R"({"num_hidden_layers": 2})") == "GG");
+        CHECK(windows(type, {on}, R"({"num_hidden_layers": 4, "use_sliding_window": false})") == "GGGG");
+        CHECK(windows(type, {on}, R"({"num_hidden_layers": 2,
+            "layer_types": ["sliding_attention", "full_attention"]})")
+              == "LG");
+    }
+    const char* moe = R"({"num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 64,
+        "shared_expert_intermediate_size": 64})";
+    CHECK(windows("qwen2_moe", {on, moe}, R"({"num_hidden_layers": 6})") == "LGLGGG");
+}
+
+// modeling_glm4v.py and configuration_glm4v_moe.py of transformers.
+TEST_CASE("the text of GLM-4.1V has biases of queries, keys and values that its file does not say") {
+    const Model m = model_from_hf(config_of("glm4v_text", {}, R"({"attention_bias": false})"), "c.json");
+    CHECK(m.qkv_bias);
+    CHECK_FALSE(m.attention_bias);
+    CHECK(m.head_dim * m.heads == m.hidden);
+    // zai-org/GLM-4.1V-9B-Thinking: 40 (4096 (4096 + 2 256) + 4096 + 2 256 + 4096^2 + 3 4096 13696 + 4 4096)
+    // + 2 151552 4096 + 4096.
+    CHECK(counted(R"({"model_type": "glm4v_text", "hidden_size": 4096, "num_hidden_layers": 40,
+        "num_attention_heads": 32, "num_key_value_heads": 2, "intermediate_size": 13696,
+        "vocab_size": 151552, "hidden_act": "silu", "tie_word_embeddings": false})")
+          == 9400279040);
+    const char* moe = R"({"n_routed_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 64,
+        "n_shared_experts": 1, "first_k_dense_replace": 1})";
+    CHECK(model_from_hf(config_of("glm4v_moe_text", {moe}, "{}"), "c.json").qkv_bias);
+    CHECK_FALSE(model_from_hf(config_of("glm4_moe", {moe}, "{}"), "c.json").qkv_bias);
+}
+
 TEST_CASE("further families have their windows where their code has them") {
     CHECK(windows("granite_swa", {}, R"({})") == "GLLL");
     CHECK(windows("granite_swa", {}, R"({"layer_types": ["full_attention", "full_attention",
