@@ -6,6 +6,7 @@
 #include "core/interop/beside.h"
 #include "core/interop/dialect.h"
 #include "core/interop/guess.h"
+#include "core/interop/manifest.h"
 #include "core/interop/megatron.h"
 #include "core/interop/outer_script.h"
 #include "core/interop/script/settings.h"
@@ -593,7 +594,10 @@ Import import_settings(const ImportRequest& request, const Presets& presets) {
         fail(request, "is larger than 10 MiB, the most that is read as settings");
     ImportRequest reading = request;
     std::string missing;
+    const std::optional<Manifest> manifest = take_manifest(reading);
     std::optional<OuterScript> outer = file_of_script(reading, presets, missing);
+    if (manifest && !outer && guess_tools(reading.text).empty())
+        fail(reading, manifest->called + ": its command starts " + manifest->program + ", which is not read");
     // Whose settings these are, and what is known of them.
     const Tool& tool = tool_of(reading, presets, missing);
     const KnownSettings known(tool.name, presets);
@@ -613,6 +617,7 @@ Import import_settings(const ImportRequest& request, const Presets& presets) {
     // The text becomes settings in order.
     SettingsText text = read_settings(reading, presets, tool, named, known);
     if (outer) put_around(*outer, text);
+    if (manifest && text.launch) put_counts(*manifest, *text.launch);
     say_missing_file(named, text);
     if (named) silence_sizes(draft, *named);
     if (!reading.recipe.empty() && text.recipe.empty())
@@ -687,6 +692,8 @@ Import import_settings(const ImportRequest& request, const Presets& presets) {
                       ", which the script's program takes, was read: its settings are these.");
     for (ImportProblem& p : beside.problems) sheet.problems.push_back(std::move(p));
     out.settings = std::move(beside.lists);
+    if (manifest)
+        out.settings.mapped.insert(out.settings.mapped.end(), manifest->rows.begin(), manifest->rows.end());
     sheet.lists(out.settings);
     refuse_if_nothing_read(reading, tool, text, out.settings, sheet);
 
