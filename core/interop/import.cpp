@@ -587,6 +587,15 @@ void refuse_if_nothing_read(const ImportRequest& r, const Tool& tool, const Sett
                 ".");
 }
 
+void refuse_other_program(const Manifest& manifest, const ImportRequest& r) {
+    if (guess_tools(r.text).empty())
+        fail(r, manifest.called + ": its command starts " + manifest.program + ", which is not read");
+}
+
+void add_rows(const Manifest& manifest, SettingLists& lists) {
+    lists.mapped.insert(lists.mapped.end(), manifest.rows.begin(), manifest.rows.end());
+}
+
 }  // namespace
 
 Import import_settings(const ImportRequest& request, const Presets& presets) {
@@ -596,8 +605,7 @@ Import import_settings(const ImportRequest& request, const Presets& presets) {
     std::string missing;
     const std::optional<Manifest> manifest = take_manifest(reading);
     std::optional<OuterScript> outer = file_of_script(reading, presets, missing);
-    if (manifest && !outer && guess_tools(reading.text).empty())
-        fail(reading, manifest->called + ": its command starts " + manifest->program + ", which is not read");
+    if (manifest && !outer && missing.empty()) refuse_other_program(*manifest, reading);
     // Whose settings these are, and what is known of them.
     const Tool& tool = tool_of(reading, presets, missing);
     const KnownSettings known(tool.name, presets);
@@ -692,8 +700,7 @@ Import import_settings(const ImportRequest& request, const Presets& presets) {
                       ", which the script's program takes, was read: its settings are these.");
     for (ImportProblem& p : beside.problems) sheet.problems.push_back(std::move(p));
     out.settings = std::move(beside.lists);
-    if (manifest)
-        out.settings.mapped.insert(out.settings.mapped.end(), manifest->rows.begin(), manifest->rows.end());
+    if (manifest) add_rows(*manifest, out.settings);
     sheet.lists(out.settings);
     refuse_if_nothing_read(reading, tool, text, out.settings, sheet);
 

@@ -1,4 +1,5 @@
 // Tests manifests of jobs for a cluster's scheduler: the command in them, and the GPUs that they ask for.
+#include "core/base/files.h"
 #include "tests/core/imports.h"
 
 #include <doctest/doctest.h>
