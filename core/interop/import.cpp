@@ -587,6 +587,14 @@ void refuse_if_nothing_read(const ImportRequest& r, const Tool& tool, const Sett
                 ".");
 }
 
+void take_set_gpus(const ImportRequest& r, PlanDraft& draft) {
+    for (const std::string& set : r.sets)
+        for (const std::string_view field : {"cluster.gpus=", "/cluster/gpus="})
+            if (set.starts_with(field) && draft.gpus == 0)
+                draft.gpus = std::clamp<std::int64_t>(parse_integer(set.substr(field.size())).value_or(0), 0,
+                                                      std::int64_t{1} << 20);
+}
+
 void refuse_other_program(const Manifest& manifest, const ImportRequest& r) {
     if (guess_tools(r.text).empty())
         fail(r, manifest.called + ": its command starts " + manifest.program + ", which is not read");
@@ -615,11 +623,7 @@ Import import_settings(const ImportRequest& request, const Presets& presets) {
     PlanDraft draft;
     draft.gpus = reading.gpus;
     draft.gpus_of_name = gpus_in_name(reading.path);
-    for (const std::string& set : reading.sets)
-        for (const std::string_view field : {"cluster.gpus=", "/cluster/gpus="})
-            if (set.starts_with(field) && draft.gpus == 0)
-                draft.gpus = std::clamp<std::int64_t>(parse_integer(set.substr(field.size())).value_or(0), 0,
-                                                      std::int64_t{1} << 20);
+    take_set_gpus(reading, draft);
     take_users_model(reading, presets, draft);
 
     // The text becomes settings in order.
