@@ -11,9 +11,9 @@ using test::listed;
 
 namespace {
 
-const std::string kFlags = "--tensor-model-parallel-size 2 --num-layers 8 --hidden-size 512 "
-                           "--num-attention-heads 8 --seq-length 512 --max-position-embeddings 512 "
-                           "--micro-batch-size 1 --global-batch-size 96 --vocab-size 1024";
+const std::string kManifestFlags = "--tensor-model-parallel-size 2 --num-layers 8 --hidden-size 512 "
+                                   "--num-attention-heads 8 --seq-length 512 --max-position-embeddings 512 "
+                                   "--micro-batch-size 1 --global-batch-size 96 --vocab-size 1024";
 
 std::string container(const std::string& command) {
     return "            - name: pytorch\n              image: ours\n              command: " + command
@@ -34,7 +34,7 @@ std::string pytorch_job(const std::string& command) {
 TEST_CASE("a PyTorchJob: its command is read on the GPUs of master and workers") {
     const Import made = import_text(
         pytorch_job("[\"bash\", \"-c\", \"torchrun --nproc_per_node 8 --nnodes ${WORLD_SIZE} pretrain_gpt.py "
-                    + kFlags + "\"]"));
+                    + kManifestFlags + "\"]"));
     REQUIRE(made.plan);
     CHECK(made.kind == "megatron");
     CHECK(made.plan->cluster.gpus == 24);
@@ -52,7 +52,7 @@ TEST_CASE("a SkyPilot task: nodes, accelerators, and the text that it runs") {
     const Import made = import_text("name: small\nnum_nodes: 3\nresources:\n  accelerators: H100:8\nrun: |\n"
                                     "  torchrun --nnodes $SKYPILOT_NUM_NODES "
                                     "--nproc_per_node $SKYPILOT_NUM_GPUS_PER_NODE pretrain_gpt.py "
-                                    + kFlags + "\n");
+                                    + kManifestFlags + "\n");
     REQUIRE(made.plan);
     CHECK(made.plan->cluster.gpus == 24);
     CHECK(listed(made.settings.mapped, "num_nodes"));
