@@ -6,6 +6,7 @@
 #include "core/interop/beside.h"
 #include "core/interop/dialect.h"
 #include "core/interop/guess.h"
+#include "core/interop/manifest.h"
 #include "core/interop/megatron.h"
 #include "core/interop/outer_script.h"
 #include "core/interop/script/settings.h"
@@ -587,6 +588,23 @@ void refuse_if_nothing_read(const ImportRequest& r, const Tool& tool, const Sett
                 ".");
 }
 
+void take_set_gpus(const ImportRequest& r, PlanDraft& draft) {
+    for (const std::string& set : r.sets)
+        for (const std::string_view field : {"cluster.gpus=", "/cluster/gpus="})
+            if (set.starts_with(field) && draft.gpus == 0)
+                draft.gpus = std::clamp<std::int64_t>(parse_integer(set.substr(field.size())).value_or(0), 0,
+                                                      std::int64_t{1} << 20);
+}
+
+void refuse_other_program(const Manifest& manifest, const ImportRequest& r) {
+    if (guess_tools(r.text).empty())
+        fail(r, manifest.called + ": its command starts " + manifest.program + ", which is not read");
+}
+
+void add_rows(const Manifest& manifest, SettingLists& lists) {
+    lists.mapped.insert(lists.mapped.end(), manifest.rows.begin(), manifest.rows.end());
+}
+
 }  // namespace
 
 Import import_settings(const ImportRequest& request, const Presets& presets) {
@@ -594,7 +612,9 @@ Import import_settings(const ImportRequest& request, const Presets& presets) {
         fail(request, "is larger than 10 MiB, the most that is read as settings");
     ImportRequest reading = request;
     std::string missing;
+    const std::optional<Manifest> manifest = take_manifest(reading);
     std::optional<OuterScript> outer = file_of_script(reading, presets, missing);
+    if (manifest && !outer && missing.empty()) refuse_other_program(*manifest, reading);
     // Whose settings these are, and what is known of them.
     const Tool& tool = tool_of(reading, presets, missing);
     const KnownSettings known(tool.name, presets);
@@ -604,16 +624,13 @@ Import import_settings(const ImportRequest& request, const Presets& presets) {
     PlanDraft draft;
     draft.gpus = reading.gpus;
     draft.gpus_of_name = gpus_in_name(reading.path);
-    for (const std::string& set : reading.sets)
-        for (const std::string_view field : {"cluster.gpus=", "/cluster/gpus="})
-            if (set.starts_with(field) && draft.gpus == 0)
-                draft.gpus = std::clamp<std::int64_t>(parse_integer(set.substr(field.size())).value_or(0), 0,
-                                                      std::int64_t{1} << 20);
+    take_set_gpus(reading, draft);
     take_users_model(reading, presets, draft);
 
     // The text becomes settings in order.
     SettingsText text = read_settings(reading, presets, tool, named, known);
     if (outer) put_around(*outer, text);
+    if (manifest && text.launch) put_counts(*manifest, *text.launch);
     say_missing_file(named, text);
     if (named) silence_sizes(draft, *named);
     if (!reading.recipe.empty() && text.recipe.empty())
@@ -691,6 +708,7 @@ Import import_settings(const ImportRequest& request, const Presets& presets) {
                       ", which the script's program takes, was read: its settings are these.");
     for (ImportProblem& p : beside.problems) sheet.problems.push_back(std::move(p));
     out.settings = std::move(beside.lists);
+    if (manifest) add_rows(*manifest, out.settings);
     sheet.lists(out.settings);
     refuse_if_nothing_read(reading, tool, text, out.settings, sheet);
 

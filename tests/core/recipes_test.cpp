@@ -386,3 +386,23 @@ TEST_CASE("NeMo 2: a recipe's function, its arguments, and a job that is put tog
     CHECK(made.plan->layout.pp == 2);
     CHECK(made.plan->training.global_batch == 128);
 }
+
+// The Python language reference, 7.2: the value goes to each of the targets.
+TEST_CASE("Python: one value for several names") {
+    const Import made = read_recipe(
+        "from megatron.bridge import AutoBridge\n"
+        "def small():\n"
+        "    cfg = _pretrain_common()\n"
+        "    cfg.model = AutoBridge.from_hf_pretrained(\"meta-llama/Meta-Llama-3-8B\")\n"
+        "    tp = degree = 4\n"
+        "    cfg.model.tensor_model_parallel_size = tp\n"
+        "    cfg.model.pipeline_model_parallel_size = cfg.model.context_parallel_size = degree // 2\n"
+        "    cfg.train.micro_batch_size = 1\n"
+        "    cfg.train.global_batch_size = 64\n"
+        "    return cfg\n",
+        "small");
+    REQUIRE(made.plan);
+    CHECK(made.plan->layout.tp == 4);
+    CHECK(made.plan->layout.pp == 2);
+    CHECK(made.plan->layout.cp == 2);
+}

@@ -304,9 +304,7 @@ class PythonReader final : PythonModules {
         if (at_ < s_.size() && s_[at_] == '=' && s_.substr(at_, 2) != "==") {
             ++at_;
             blanks(false);
-            // A recipe of its own is read where it is asked for.
-            if (maker_.empty() || !calls_.empty() || !functions_.contains(":" + target))
-                value(target, line, 0);
+            assigned(std::move(target), line);
         } else if (const std::size_t end = s_.find_first_not_of("+-*/%", at_);
                    end > at_ && end < s_.size() && s_[end] == '=') {  // a += b
             const std::string op(s_.substr(at_, end - at_));
@@ -342,6 +340,28 @@ class PythonReader final : PythonModules {
             return list.text == kGrown;
         }
         return false;
+    }
+
+    // Reads the value behind `a =`, and that of `a = b = 4` for each of its names.
+    void assigned(std::string target, int line) {
+        std::vector<std::string> names{std::move(target)};
+        for (;;) {
+            std::size_t end = at_;
+            while (end < s_.size() && (is_name_char(s_[end]) || s_[end] == '.')) ++end;
+            const std::size_t next = s_.find_first_not_of(" \t", end);
+            if (end == at_ || next >= s_.size() || s_[next] != '=' || s_.substr(next, 2) == "==") break;
+            names.emplace_back(s_.substr(at_, end - at_));
+            at_ = next + 1;
+            blanks(false);
+        }
+        const std::size_t begin = at_;
+        const int first = line_;
+        for (const std::string& name : names) {
+            // A recipe of its own is read where it is asked for.
+            if (!maker_.empty() && calls_.empty() && functions_.contains(":" + name)) continue;
+            at_ = begin, line_ = first;
+            value(name, line, 0);
+        }
     }
 
     // Returns true at the "(a, b) =" of an assignment.

@@ -1,0 +1,59 @@
+// Tests manifests of jobs for a cluster's scheduler: the command in them, and the GPUs that they ask for.
+#include "core/base/files.h"
+#include "tests/core/imports.h"
+
+#include <doctest/doctest.h>
+
+using namespace pentamesh;
+using namespace pentamesh::interop;
+using test::import_text;
+using test::listed;
+
+namespace {
+
+const std::string kManifestFlags = "--tensor-model-parallel-size 2 --num-layers 8 --hidden-size 512 "
+                                   "--num-attention-heads 8 --seq-length 512 --max-position-embeddings 512 "
+                                   "--micro-batch-size 1 --global-batch-size 96 --vocab-size 1024";
+
+std::string container(const std::string& command) {
+    return "            - name: pytorch\n              image: ours\n              command: " + command
+           + "\n              resources:\n                limits:\n                  nvidia.com/gpu: 8\n";
+}
+
+std::string pytorch_job(const std::string& command) {
+    const std::string template_ = "      template:\n        spec:\n          containers:\n";
+    return "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata:\n  name: small\nspec:\n"
+           "  pytorchReplicaSpecs:\n    Master:\n      replicas: 1\n"
+           + template_ + container(command) + "    Worker:\n      replicas: 2\n" + template_
+           + container(command);
+}
+
+}  // namespace
+
+// 1 master and 2 workers of 8 GPUs are 24.
+TEST_CASE("a PyTorchJob: its command is read on the GPUs of master and workers") {
+    const Import made = import_text(
+        pytorch_job("[\"bash\", \"-c\", \"torchrun --nproc_per_node 8 --nnodes ${WORLD_SIZE} pretrain_gpt.py "
+                    + kManifestFlags + "\"]"));
+    REQUIRE(made.plan);
+    CHECK(made.kind == "megatron");
+    CHECK(made.plan->cluster.gpus == 24);
+    CHECK(made.plan->layout.tp == 2);
+    CHECK(listed(made.settings.mapped, "spec.pytorchReplicaSpecs.Worker.replicas"));
+}
+
+TEST_CASE("a PyTorchJob whose command starts no known program is refused by its kind") {
+    CHECK_THROWS_WITH_AS(
+        import_text(pytorch_job("[\"python\", \"serve.py\"]")),
+        doctest::Contains("a Kubernetes PyTorchJob: its command starts serve.py, which is not read"), Error);
+}
+
+TEST_CASE("a SkyPilot task: nodes, accelerators, and the text that it runs") {
+    const Import made = import_text("name: small\nnum_nodes: 3\nresources:\n  accelerators: H100:8\nrun: |\n"
+                                    "  torchrun --nnodes $SKYPILOT_NUM_NODES "
+                                    "--nproc_per_node $SKYPILOT_NUM_GPUS_PER_NODE pretrain_gpt.py "
+                                    + kManifestFlags + "\n");
+    REQUIRE(made.plan);
+    CHECK(made.plan->cluster.gpus == 24);
+    CHECK(listed(made.settings.mapped, "num_nodes"));
+}
