@@ -439,7 +439,8 @@ TEST_CASE("a value of a recipe on several lines may have comments") {
         "from megatron.bridge.recipes.common import _pretrain_common\n"
         "def a_pretrain_config():\n    cfg = _pretrain_common()\n"
         "    cfg.model = GPTModelProvider(\n        num_layers=16,\n        hidden_size=1024,\n"
-        "        num_attention_heads=8,\n        ffn_hidden_size=4096,\n        vocab_size=32000,\n    )\n"
+        "        num_attention_heads=8,\n        ffn_hidden_size=4096,\n        vocab_size=32000,\n        "
+        "position_embedding_type=\"rope\",\n    )\n"
         "    cfg.model.sequence_parallel = (\n        True  # with tp\n    )\n"
         "    cfg.model.tensor_model_parallel_size = (  # in a node\n        2  # of (8)\n    )\n"
         "    cfg.train.global_batch_size = 8\n    cfg.train.micro_batch_size = 1\n    return cfg\n",
@@ -455,6 +456,7 @@ TEST_CASE("a layout of the pipeline that a recipe makes step by step is asked fo
                "def a_pretrain_config():\n    cfg = _pretrain_common()\n"
                "    cfg.model = GPTModelProvider(\n        num_layers=17,\n        hidden_size=1024,\n"
                "        num_attention_heads=8,\n        ffn_hidden_size=4096,\n        vocab_size=32000,\n   "
+               "     position_embedding_type=\"rope\",\n   "
                " )\n"
                "    cfg.model.pipeline_model_parallel_size = 4\n",
         end = "    cfg.train.global_batch_size = 8\n    cfg.train.micro_batch_size = 1\n    return cfg\n";
@@ -492,7 +494,8 @@ TEST_CASE("prediction layers that share their weights are counted apart, and the
                 "def a_pretrain_config():\n    cfg = _pretrain_common()\n"
                 "    cfg.model = GPTModelProvider(\n        num_layers=16,\n        hidden_size=1024,\n"
                 "        num_attention_heads=8,\n        ffn_hidden_size=4096,\n"
-                "        vocab_size=32000,\n    )\n    cfg.model.mtp_num_layers = ")
+                "        vocab_size=32000,\n        position_embedding_type=\"rope\",\n    )\n    "
+                "cfg.model.mtp_num_layers = ")
                 + depths
                 + "\n    cfg.model.mtp_use_repeated_layer = True\n    cfg.train.global_batch_size = 8\n"
                   "    cfg.train.micro_batch_size = 1\n    return cfg\n",
