@@ -203,7 +203,7 @@ constexpr std::array<Family, 40> kDenseFamilies{{
     {"gemma3_text", kGemma3},
     {"glm", kGlm},
     {"glm4", kGlm4},
-    // Biases of queries, keys and values are there whatever the file says, and heads share the hidden size
+    // Biases of queries, keys and values are there for any file, and heads share the hidden size
     // (modeling_glm4v.py of transformers, Glm4vTextAttention).
     {"glm4v_text", {.qkv_bias = kAlways, .post_norms = true}},
     {"gpt2", gpt2},
