@@ -127,32 +127,33 @@ TEST_CASE("families beside Llama count as their checkpoints do") {
 // Sizes of tests/core/hf_small.h: 4 layers of 1024 with 8 heads of 128, 2 of keys, an MLP of 2048 and 1000
 // tokens.
 TEST_CASE("further families count in closed form") {
-    constexpr std::int64_t kAttention = 2 * 1024 * 1024 + 2 * 1024 * 256, kGated = 3 * 1024 * 2048,
-                           kPlain = 2 * 1024 * 2048, kTable = 1000 * 1024,
-                           kExperts = 16 * (3 * 1024 * 256 + 1024);
+    constexpr std::int64_t kOwnAttention = 2 * 1024 * 1024 + 2 * 1024 * 256, kOwnGated = 3 * 1024 * 2048,
+                           kOwnPlain = 2 * 1024 * 2048, kOwnTable = 1000 * 1024,
+                           kOwnExperts = 16 * (3 * 1024 * 256 + 1024);
     // NanoChatRMSNorm has no weights; `qkv_bias` is of the output too.
     CHECK(counted_small("nanochat", {}, R"({"hidden_act": "relu2"})")
-          == 4 * (kAttention + kPlain) + 2 * kTable);
+          == 4 * (kOwnAttention + kOwnPlain) + 2 * kOwnTable);
     CHECK(counted_small("nanochat", {}, R"({"hidden_act": "relu2", "qkv_bias": true})")
-          == 4 * (kAttention + 2 * 1024 + 2 * 256 + kPlain) + 2 * kTable);
+          == 4 * (kOwnAttention + 2 * 1024 + 2 * 256 + kOwnPlain) + 2 * kOwnTable);
     // Jais 2 has biases by default, layer norms and an MLP without gate.
     CHECK(counted_small("jais2", {}, R"({})")
-          == 4 * (kAttention + 2 * 1024 + 2 * 256 + kPlain + 2048 + 1024 + 4 * 1024) + 2 * kTable + 2 * 1024);
+          == 4 * (kOwnAttention + 2 * 1024 + 2 * 256 + kOwnPlain + 2048 + 1024 + 4 * 1024) + 2 * kOwnTable
+                 + 2 * 1024);
     CHECK(counted_small("hyperclovax", {}, R"({"use_post_norm": true})")
-          == 4 * (kAttention + kGated + 4 * 1024) + 2 * kTable + 1024);
+          == 4 * (kOwnAttention + kOwnGated + 4 * 1024) + 2 * kOwnTable + 1024);
     CHECK(counted_small("hyperclovax", {}, R"({})")
-          == 4 * (kAttention + kGated + 2 * 1024) + 2 * kTable + 1024);
+          == 4 * (kOwnAttention + kOwnGated + 2 * 1024) + 2 * kOwnTable + 1024);
     CHECK(counted_small("internlm3", {}, R"({"qkv_bias": true})")
-          == 4 * (kAttention + 1024 + 2 * 256 + kGated + 2 * 1024) + 2 * kTable + 1024);
+          == 4 * (kOwnAttention + 1024 + 2 * 256 + kOwnGated + 2 * 1024) + 2 * kOwnTable + 1024);
     // A sink for each of 8 heads in every layer.
     CHECK(counted_small("granite_swa", {}, R"({})")
-          == 4 * (kAttention + 8 + kGated + 2 * 1024) + kTable + 1024);
+          == 4 * (kOwnAttention + 8 + kOwnGated + 2 * 1024) + kOwnTable + 1024);
     CHECK(counted_small("granitemoe_swa", {},
                         R"({"num_local_experts": 16, "num_experts_per_tok": 2, "intermediate_size": 256})")
-          == 4 * (kAttention + 8 + kExperts + 2 * 1024) + 2 * kTable + 1024);
+          == 4 * (kOwnAttention + 8 + kOwnExperts + 2 * 1024) + 2 * kOwnTable + 1024);
     // A gate as wide as the queries, four norms a layer.
     CHECK(counted_small("muse_glimmer_text", {}, R"({})")
-          == 4 * (kAttention + 1024 * 1024 + kGated + 4 * 1024) + 2 * kTable + 1024);
+          == 4 * (kOwnAttention + 1024 * 1024 + kOwnGated + 4 * 1024) + 2 * kOwnTable + 1024);
     // Gemma 4's 12B has no embeddings for each layer and no field that says so.
     const char* windowed = R"({"head_dim": 128, "layer_types": ["sliding_attention", "sliding_attention",
         "sliding_attention", "full_attention"]})";
@@ -162,44 +163,44 @@ TEST_CASE("further families count in closed form") {
     nlohmann::json solar = config_of("solar_open", {kRouted}, R"({"n_shared_experts": 1})");
     solar.erase("intermediate_size");
     CHECK(count_parameters(model_from_hf(solar, "config.json")).total
-          == 4 * (kAttention + kExperts + 16 + 3 * 1024 * 256 + 2 * 1024) + 2 * kTable + 1024);
+          == 4 * (kOwnAttention + kOwnExperts + 16 + 3 * 1024 * 256 + 2 * 1024) + 2 * kOwnTable + 1024);
     // Hy3 lists its dense layers; one expert is shared unless the file says otherwise.
     CHECK(counted_small("hy_v3", {kMoe}, R"({"mlp_layer_types": ["dense", "sparse", "dense", "sparse"]})")
-          == 4 * (kAttention + 2 * 128 + 2 * 1024) + 2 * kGated + 2 * (kExperts + 16 + 3 * 1024 * 256)
-                 + 2 * kTable + 1024);
+          == 4 * (kOwnAttention + 2 * 128 + 2 * 1024) + 2 * kOwnGated
+                 + 2 * (kOwnExperts + 16 + 3 * 1024 * 256) + 2 * kOwnTable + 1024);
     // Eight heads: keys of 96, values of 192, a convolution of 4: queries, keys, values and gate, two numbers
     // a head, convolutions, decay and its bias, norm, output (OlmoHybridGatedDeltaNet).
     constexpr std::int64_t kKey = 8 * 96, kValue = 8 * 192,
                            kDelta = 1024 * (2 * kKey + 2 * kValue) + 2 * 1024 * 8 + (2 * kKey + kValue) * 4
                                     + 2 * 8 + 192 + kValue * 1024;
     CHECK(counted_small("olmo_hybrid", {}, R"({})")
-          == 3 * kDelta + kAttention + 1024 + 256 + 4 * (kGated + 2 * 1024) + 2 * kTable + 1024);
+          == 3 * kDelta + kOwnAttention + 1024 + 256 + 4 * (kOwnGated + 2 * 1024) + 2 * kOwnTable + 1024);
     // In transformers Hunyuan's MoE has norms of queries and keys and a shared MLP for any file.
     CHECK(counted_small("hunyuan_v1_moe", {}, R"({"num_experts": 16, "moe_topk": 2})")
-          == 4 * (kAttention + 2 * 128 + 17 * kGated + 16 * 1024 + 2 * 1024) + 2 * kTable + 1024);
+          == 4 * (kOwnAttention + 2 * 128 + 17 * kOwnGated + 16 * 1024 + 2 * 1024) + 2 * kOwnTable + 1024);
     CHECK(counted_small("gpt_bigcode", {},
                         R"({"n_embd": 1024, "n_layer": 4, "n_head": 8, "n_positions": 512,
                             "multi_query": false})")
-          == 4 * (4 * 1024 * 1024 + 4 * 1024 + 8 * 1024 * 1024 + 5 * 1024 + 4 * 1024) + kTable + 512 * 1024
+          == 4 * (4 * 1024 * 1024 + 4 * 1024 + 8 * 1024 * 1024 + 5 * 1024 + 4 * 1024) + kOwnTable + 512 * 1024
                  + 2 * 1024);
 }
 
 // transformers 5 writes lists of layers and values of single layers in place of older fields: a file that it
 // saves says the same model.
 TEST_CASE("files that transformers 5 writes count as those before") {
-    constexpr std::int64_t kAttention = 2 * 1024 * 1024 + 2 * 1024 * 256, kGated = 3 * 1024 * 2048,
-                           kTables = 2 * 1000 * 1024 + 1024, kExperts = 16 * (3 * 1024 * 256 + 1024);
+    constexpr std::int64_t kOwnAttention = 2 * 1024 * 1024 + 2 * 1024 * 256, kOwnGated = 3 * 1024 * 2048,
+                           kOwnTables = 2 * 1000 * 1024 + 1024, kOwnExperts = 16 * (3 * 1024 * 256 + 1024);
     // MiMo-V2-Flash: twice the heads of keys and a sink for each head where there is a window.
     const std::int64_t mimo = 2 * 1024 * (8 * 192 + 2 * (192 + 128) + 8 * 128)
-                              + 2 * (1024 * (8 * 192 + 4 * (192 + 128) + 8 * 128) + 8) + 4 * 2 * 1024 + kGated
-                              + 3 * (kExperts + 16) + kTables;
+                              + 2 * (1024 * (8 * 192 + 4 * (192 + 128) + 8 * 128) + 8) + 4 * 2 * 1024
+                              + kOwnGated + 3 * (kOwnExperts + 16) + kOwnTables;
     CHECK(counted_small("mimo_v2_flash", {kRouted}, R"({"head_dim": 192, "v_head_dim": 128,
         "layer_types": ["full_attention", "sliding_attention", "sliding_attention", "full_attention"],
         "mlp_layer_types": ["dense", "sparse", "sparse", "sparse"], "sliding_window": 128})")
           == mimo);
     const std::int64_t step =
-        2 * (kAttention + 1024 * 8) + 2 * (2 * 1024 * 12 * 128 + 2 * 1024 * 256 + 1024 * 12)
-        + 4 * (2 * 128 + 2 * 1024) + 2 * kGated + 2 * (kExperts + 16 + 3 * 1024 * 512) + kTables;
+        2 * (kOwnAttention + 1024 * 8) + 2 * (2 * 1024 * 12 * 128 + 2 * 1024 * 256 + 1024 * 12)
+        + 4 * (2 * 128 + 2 * 1024) + 2 * kOwnGated + 2 * (kOwnExperts + 16 + 3 * 1024 * 512) + kOwnTables;
     nlohmann::json newer = config_of("step3p5", {kRouted}, R"({"share_expert_dim": 512,
         "layer_types": ["full_attention", "sliding_attention", "full_attention", "sliding_attention"],
         "mlp_layer_types": ["dense", "sparse", "dense", "sparse"],
@@ -211,12 +212,13 @@ TEST_CASE("files that transformers 5 writes count as those before") {
     CHECK(counted_small(
               "mellum", {kMoe},
               R"({"attention_bias": true, "mlp_layer_types": ["dense", "sparse", "sparse", "sparse"]})")
-          == 4 * (kAttention + 2 * 1024 + 2 * 256 + 2 * 128 + 2 * 1024) + kGated + 3 * kExperts + kTables);
+          == 4 * (kOwnAttention + 2 * 1024 + 2 * 256 + 2 * 128 + 2 * 1024) + kOwnGated + 3 * kOwnExperts
+                 + kOwnTables);
     // The list counts before first_k_dense_replace (ExaoneMoeConfig).
     CHECK(counted_small("exaone_moe", {kMoe}, R"({"num_shared_experts": 1, "first_k_dense_replace": 1,
         "mlp_layer_types": ["dense", "dense", "sparse", "sparse"]})")
-          == 4 * (kAttention + 2 * 128 + 2 * 1024) + 2 * kGated + 2 * (kExperts + 16 + 3 * 1024 * 256)
-                 + kTables);
+          == 4 * (kOwnAttention + 2 * 128 + 2 * 1024) + 2 * kOwnGated
+                 + 2 * (kOwnExperts + 16 + 3 * 1024 * 256) + kOwnTables);
     // DeepSeek-V3.2 without its older number is not sparse in all layers.
     const char* listed = R"({"mlp_layer_types": ["dense", "sparse", "sparse", "sparse"]})";
     CHECK(counted_small("deepseek_v32", {kRouted, kLowRank}, listed)
@@ -225,8 +227,8 @@ TEST_CASE("files that transformers 5 writes count as those before") {
     CHECK(counted_small("gemma4_text", {}, R"({"hidden_size_per_layer_input": 0, "head_dim": 128,
         "layer_types": ["sliding_attention", "sliding_attention", "sliding_attention", "full_attention"],
         "per_layer_config": {"03": {"head_dim": 256, "num_key_value_heads": 1}}})")
-          == 3 * (kAttention + 2 * 128) + 2 * 1024 * 2048 + 2 * 1024 * 256 + 2 * 256 + 4 * (kGated + 4 * 1024)
-                 + 1000 * 1024 + 1024);
+          == 3 * (kOwnAttention + 2 * 128) + 2 * 1024 * 2048 + 2 * 1024 * 256 + 2 * 256
+                 + 4 * (kOwnGated + 4 * 1024) + 1000 * 1024 + 1024);
     // Layers with a state are all linear_attention, those of Mamba too.
     const char* mamba = R"({"num_local_experts": 0, "shared_intermediate_size": 3072, "mamba_n_heads": 8,
         "mamba_d_head": 64, "mamba_d_state": 16})";
