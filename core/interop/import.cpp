@@ -660,6 +660,7 @@ Import import_settings(const ImportRequest& request, const Presets& presets) {
         draft.named_model = name.model;
         draft.named_cluster = name.cluster;
     }
+    if (manifest && draft.named_cluster.empty()) draft.named_cluster = cluster_of(*manifest, presets);
 
     // The launcher's words and files that are named say more.
     Beside beside;

@@ -11,9 +11,13 @@ namespace {
 
 constexpr std::int64_t kMostOfManifest = 1 << 20;
 
-std::int64_t count_in(const Node* node) {
-    const auto n = node ? parse_integer(node->text) : std::nullopt;
+// Returns a count that a job can have; 0 of any other text.
+std::int64_t count_of(std::string_view text) {
+    const auto n = parse_integer(text);
     return n && *n > 0 && *n <= kMostOfManifest ? *n : 0;
+}
+std::int64_t count_in(const Node* node) {
+    return node ? count_of(node->text) : 0;
 }
 
 // Returns a word as a shell takes it; variables in it stay.
@@ -61,10 +65,12 @@ class ManifestReading {
         const Node* devices = resources ? resources->find("accelerators") : nullptr;
         if (devices && devices->kind == NodeKind::scalar) {
             const std::size_t colon = devices->text.find(':');
+            out_.gpu = devices->text.substr(0, colon);
             out_.gpus =
-                colon == std::string::npos ? 1 : parse_integer(devices->text.substr(colon + 1)).value_or(0);
+                colon == std::string::npos ? 1 : count_of(std::string_view(devices->text).substr(colon + 1));
             say("resources.accelerators", *devices, "/cluster/gpus");
         } else if (devices && devices->kind == NodeKind::map && devices->entries.size() == 1) {
+            out_.gpu = devices->entries.front().key;
             out_.gpus = count_in(&devices->entries.front().value);
             say("resources.accelerators", *devices, "/cluster/gpus");
         }
@@ -197,6 +203,16 @@ std::optional<Manifest> take_manifest(ImportRequest& r) {
     if (reading.line > 2) text.append(static_cast<std::size_t>(reading.line - 2), '\n');
     r.text = text + "\n" + reading.command + "\n";
     return out;
+}
+
+std::string cluster_of(const Manifest& manifest, const Presets& presets) {
+    if (manifest.gpu.empty()) return {};
+    const std::size_t length = manifest.gpu.size();
+    for (const Presets::Entry& e : presets.list(PresetKind::cluster))
+        if (!e.own && e.id.size() > length && e.id[length] == '-'
+            && same_letters(std::string_view(e.id).substr(0, length), manifest.gpu))
+            return e.id;
+    return {};
 }
 
 void put_counts(const Manifest& manifest, Launch& launch) {
