@@ -597,12 +597,18 @@ void take_set_gpus(const ImportRequest& r, PlanDraft& draft) {
 }
 
 void refuse_other_program(const Manifest& manifest, const ImportRequest& r) {
-    if (guess_tools(r.text).empty())
+    if (r.tool.empty() && guess_tools(r.text).empty())
         fail(r, manifest.called + ": its command starts " + manifest.program + ", which is not read");
 }
 
-void add_rows(const Manifest& manifest, SettingLists& lists) {
-    lists.mapped.insert(lists.mapped.end(), manifest.rows.begin(), manifest.rows.end());
+// Counts that the command says otherwise, or that give no number of GPUs, are not in the plan.
+void add_rows(const Manifest& manifest, const Launch* launch, SettingLists& lists) {
+    const bool counted = launch && launch->gpus > 0 && launch->gpus == launch->gpus_per_node * manifest.nodes;
+    for (Listed row : manifest.rows) {
+        const bool taken = counted || row.path != "/cluster/gpus";
+        if (!taken) row.path.clear(), row.why = "the number of GPUs is not taken from it";
+        (taken ? lists.mapped : lists.unmapped).push_back(std::move(row));
+    }
 }
 
 }  // namespace
@@ -709,7 +715,7 @@ Import import_settings(const ImportRequest& request, const Presets& presets) {
                       ", which the script's program takes, was read: its settings are these.");
     for (ImportProblem& p : beside.problems) sheet.problems.push_back(std::move(p));
     out.settings = std::move(beside.lists);
-    if (manifest) add_rows(*manifest, out.settings);
+    if (manifest) add_rows(*manifest, launch, out.settings);
     sheet.lists(out.settings);
     refuse_if_nothing_read(reading, tool, text, out.settings, sheet);
 

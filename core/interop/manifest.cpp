@@ -22,7 +22,7 @@ std::int64_t count_in(const Node* node) {
 
 // Returns a word as a shell takes it; variables in it stay.
 std::string word_for_shell(const std::string& word) {
-    if (word.find_first_of(" \t\n'\"\\;&|<>()*?#`") == std::string::npos) return word;
+    if (!word.empty() && word.find_first_of(" \t\n'\"\\;&|<>()*?#`") == std::string::npos) return word;
     std::string out = "\"";
     for (const char c : word) {
         if (c == '"' || c == '\\' || c == '`') out.push_back('\\');
@@ -44,6 +44,8 @@ class ManifestReading {
             return;
         }
         if (node.kind != NodeKind::map) return;
+        if (const Node* group = node.find("leaderWorkerTemplate"))
+            return leader_and_workers(*group, at + "leaderWorkerTemplate.");
         for (const char* key : {"replicas", "parallelism"})
             if (const std::int64_t n = count_in(node.find(key)); n > 0) {
                 copies = std::min(copies * n, kMostOfManifest);
@@ -84,9 +86,21 @@ class ManifestReading {
         out_.rows.push_back({std::move(name), one_line(node), std::move(path), "", node.line, ""});
     }
 
+    // A replica of a LeaderWorkerSet is a job of its own, of `size` pods with the leader
+    // (kubernetes-sigs/lws, docs/examples/sample).
+    void leader_and_workers(const Node& group, const std::string& at) {
+        const Node *leader = group.find("leaderTemplate"), *worker = group.find("workerTemplate");
+        const Node* size = group.find("size");
+        const std::int64_t pods = std::max<std::int64_t>(count_in(size), 1);
+        if (size) say(at + "size", *size, "/cluster/gpus");
+        if (leader) walk(*leader, 1, at + "leaderTemplate.");
+        if (const std::int64_t workers = pods - (leader ? 1 : 0); worker && workers > 0)
+            walk(*worker, workers, at + "workerTemplate.");
+    }
+
     void take(const std::string& text, const Node& node, const std::string& name) {
         command = text;
-        line = node.line;
+        line = node.line + (text.find('\n') == std::string::npos ? 0 : 1);  // of "run: |" it is the next one
         out_.rows.push_back({name, std::string(split(text, '\n').front()), "/layout", "", node.line, ""});
     }
 
@@ -122,11 +136,11 @@ class ManifestReading {
         }
         if (!command.empty()) return;  // a master's and its workers' are one
         std::vector<std::string> words;
-        const Node* first = nullptr;
+        std::vector<const Node*> from;  // what each word is written in
         for (const char* key : {"command", "args"})
             if (const Node* list = c.find(key); list && list->kind == NodeKind::list)
                 for (const Node::Entry& e : list->entries) {
-                    if (!first) first = &e.value;
+                    from.push_back(&e.value);
                     words.push_back(e.value.text);
                 }
         if (words.empty()) return;
@@ -141,7 +155,8 @@ class ManifestReading {
             return w.size() > 1 && w.size() < 6 && w[0] == '-' && w[1] != '-' && w.ends_with('c');
         });
         const bool text = shell != words.end() && shell + 1 != words.end() && shell - words.begin() < 4;
-        take(text ? *(shell + 1) : join(words, " ", word_for_shell), *first, at + "command");
+        const Node& node = text ? *from[static_cast<std::size_t>(shell - words.begin()) + 1] : *from.front();
+        take(text ? *(shell + 1) : join(words, " ", word_for_shell), node, at + "command");
     }
 
     Manifest& out_;
@@ -158,7 +173,7 @@ std::string program_in(const std::string& command) {
 }  // namespace
 
 std::optional<Manifest> take_manifest(ImportRequest& r) {
-    if (!r.tool.empty() || without_blanks(r.text).starts_with("#!")) return std::nullopt;
+    if (without_blanks(r.text).starts_with("#!")) return std::nullopt;
     const bool kubernetes = has_line(r.text, "apiVersion:") && has_line(r.text, "kind:");
     const bool sky = !kubernetes && has_line(r.text, "run:")
                      && (has_line(r.text, "num_nodes:") || has_line(r.text, "accelerators:"));
@@ -200,8 +215,10 @@ std::optional<Manifest> take_manifest(ImportRequest& r) {
     out.program = program_in(reading.command);
     out.counts_nodes = !has(reading.command, "nnodes") && !has(reading.command, "num_machines");
     std::string text = "#!/bin/bash\n" + reading.variables;
-    if (reading.line > 2) text.append(static_cast<std::size_t>(reading.line - 2), '\n');
-    r.text = text + "\n" + reading.command + "\n";
+    // The command stands on its own line, where those before it have room.
+    const auto before = 1 + std::count(text.begin(), text.end(), '\n');
+    if (reading.line > before) text.append(static_cast<std::size_t>(reading.line - before), '\n');
+    r.text = text + reading.command + "\n";
     return out;
 }
 

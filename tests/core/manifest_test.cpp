@@ -76,3 +76,55 @@ TEST_CASE("the accelerators of a SkyPilot task name the cluster; a count that no
         CHECK((!made.plan || made.plan->cluster.gpus < 64));
     }
 }
+
+TEST_CASE("settings of a manifest's command have the lines of the manifest") {
+    const std::string text =
+        "apiVersion: batch/v1\nkind: Job\nspec:\n  parallelism: 2\n  template:\n    spec:\n"
+        "      containers:\n        - command: [\"bash\", \"-c\"]\n          env:\n"
+        "            - name: TP\n              value: \"2\"\n          resources:\n"
+        "            limits:\n              nvidia.com/gpu: 8\n          args:\n"
+        "            - |\n              set -e\n              torchrun --nproc_per_node 8 \\\n"
+        "                pretrain_gpt.py --sequence-parallel "
+        + kManifestFlags + "\n";
+    ImportRequest asked{.text = text, .path = "job"};
+    for (const char* tool : {"", "megatron"}) {
+        CAPTURE(tool);
+        asked.tool = tool;
+        const Import made = import_settings(asked, test::presets());
+        REQUIRE(made.plan);
+        CHECK(made.plan->cluster.gpus == 16);
+        for (const Listed& row : made.settings.mapped) {
+            CAPTURE(row.setting);
+            if (row.setting == "--nproc_per_node") CHECK(row.line == 18);
+            if (row.setting == "--tensor-model-parallel-size") CHECK(row.line >= 18);
+        }
+    }
+}
+
+TEST_CASE("counts of a manifest that its command says otherwise are not in the plan") {
+    const Import made =
+        import_text("num_nodes: 4\nresources:\n  accelerators: H100:8\nrun: torchrun --nnodes 1 "
+                    "--nproc_per_node 8 pretrain_gpt.py "
+                    + kManifestFlags + "\n");
+    REQUIRE(made.plan);
+    CHECK(made.plan->cluster.gpus == 8);
+    CHECK_FALSE(listed(made.settings.mapped, "num_nodes"));
+    CHECK(listed(made.settings.unmapped, "num_nodes"));
+}
+
+// Four pods a group, the leader among them (kubernetes-sigs/lws, docs/examples/sample/lws.yaml); a replica is
+// a job.
+TEST_CASE("a LeaderWorkerSet has the GPUs of one group, with a template of the leader or without") {
+    const std::string pod =
+        "\n      spec:\n        containers:\n        - command: [\"bash\", \"-c\", \"torchrun "
+        "--nproc_per_node 8 --nnodes ${LWS_GROUP_SIZE} pretrain_gpt.py "
+        + kManifestFlags
+        + "\"]\n          resources:\n            limits:\n              nvidia.com/gpu: 8\n";
+    const std::string head = "apiVersion: leaderworkerset.x-k8s.io/v1\nkind: LeaderWorkerSet\nspec:\n"
+                             "  replicas: 3\n  leaderWorkerTemplate:\n    size: 4\n";
+    for (const std::string& leader : {std::string(), "    leaderTemplate:" + pod}) {
+        const Import made = import_text(head + leader + "    workerTemplate:" + pod);
+        REQUIRE(made.plan);
+        CHECK(made.plan->cluster.gpus == 32);
+    }
+}
