@@ -138,6 +138,8 @@ std::string unexpected(const std::vector<CommandInfo>& commands, const std::vect
     for (const std::string& w : words) {
         const std::string name = w.substr(0, w.find('='));
         if (!name.starts_with("--") || name.size() < 3) continue;
+        // A word may be the value of an option that there is: the parser names the ones that are not.
+        if (said.find(name) == std::string::npos) continue;
         if (std::find(known.begin(), known.end(), name) != known.end()) continue;
         return shown_text(name) + " is no option of " + command->name + "; the closest is "
                + std::string(nearest(name, known));

@@ -128,6 +128,7 @@ class Order(unittest.TestCase):
     def test_a_typo_is_told_its_place_and_the_closest_word(self):
         for words, told in ((("report", "mesh-8", "--sett", "tp=2"), '--sett is no option of report; the closest is --set\n'),
                             (("search", "mesh-8", "--headrom=5%"), "--headrom is no option of search; the closest is --headroom\n"),
+                            (("import", "a.sh", "b.sh", "--args", "--foo 1"), "not expected: b.sh\n"),
                             (("export", "mesh-8", "--to", "megatorn"), 'the closest is "megatron"'),
                             (("screenshot", "mesh-8", "--view", "mseh", "-o", "x.png"), 'the closest is "mesh"'),
                             (("report", "mesh-8", "--set", "cluster=h100-sx"), 'the closest is "h100-sxm-ib"'),

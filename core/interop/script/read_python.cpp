@@ -144,6 +144,7 @@ constexpr int kMostNested = 150;
 constexpr std::size_t kMostSpent = std::size_t{64} << 20;
 constexpr const char* kGrown = "(grown)";    // the text of a list that the text makes step by step
 constexpr const char* kObject = "(object)";  // the text of a value that a class makes
+constexpr std::size_t kMostNames = 8;        // of one value, which is read for each: a = b = 4
 constexpr int kMostInlined = 2'000;          // calls of functions that are read in place
 
 // Reads statements: `a.b = value`, `return Call(...)`, `x = Call(k=v, ...)`, `if`. It passes over all others.
@@ -345,7 +346,7 @@ class PythonReader final : PythonModules {
     // Reads the value behind `a =`, and that of `a = b = 4` for each of its names.
     void assigned(std::string target, int line) {
         std::vector<std::string> names{std::move(target)};
-        for (;;) {
+        while (names.size() < kMostNames) {
             std::size_t end = at_;
             while (end < s_.size() && (is_name_char(s_[end]) || s_[end] == '.')) ++end;
             const std::size_t next = s_.find_first_not_of(" \t", end);
