@@ -685,6 +685,9 @@ Import import_settings(const ImportRequest& request, const Presets& presets) {
     if (!named_by.empty() && !sheet.has("num_layers") && !draft.own_model && draft.model_preset.empty())
         take_model(sheet, draft, presets, named_by);
     read_with(tool, sheet, draft, presets, launch, named, known);
+    if (outer)  // the file that they name was read
+        for (const char* key : {"config_name", "config_path"})
+            if (sheet.has(key)) sheet.map(key, "/layout");
     if (named) finish_dialect(*named, known, sheet, draft);
 
     // The rest is request for; each setting that no reader took goes into its list.

@@ -64,13 +64,16 @@ void refuse_misspelt(SettingsSheet& s, const KnownSettings& known) {
 
 void refuse_other_words(SettingsSheet& s) {
     if (s.printed) return;  // Megatron took them
+    const bool deepspeed = s.has("deepspeed") || s.has("zero_stage");
     for (const auto& row : words("megatron_choices").items()) {
         const nlohmann::json& choices = row.value();
         const Setting* said = s.last(row.key());
         if (!said || !said->unknown.empty() || says_nothing(said->value)) continue;
         const auto is_choice = [&](std::string_view word) {
-            return std::any_of(choices.begin(), choices.end(),
-                               [&](const auto& one) { return word_of(one) == word; });
+            return std::any_of(choices.begin(), choices.end(), [&](const auto& one) {
+                // Megatron-DeepSpeed writes its choices in small letters: rmsnorm.
+                return word_of(one) == word || (deepspeed && same_letters(word_of(one), word));
+            });
         };
         const std::vector<std::string_view> all = split_words(said->value);  // a flag may take several
         if (said->value[0] != '[' && !std::all_of(all.begin(), all.end(), is_choice))
@@ -390,11 +393,12 @@ class LayoutReader {
             return;
         }
         if (layers <= 0) return;
-        // MindSpeed-LLM's own list: "15,15,15,16".
-        if (const auto list = s_.text("num_layer_list", "/layout/stage_layers")) {
-            l_["stage_layers"] = numbers_in(*list);
-            return;
-        }
+        // MindSpeed-LLM's own list, "15,15,15,16", and that of Yuan's fork.
+        for (const char* key : {"num_layer_list", "pipeline_model_parallel_blocks"})
+            if (const auto list = s_.text(key, "/layout/stage_layers")) {
+                l_["stage_layers"] = numbers_in(*list);
+                return;
+            }
         const std::int64_t n = pp_ * v;
         std::vector<std::int64_t> out;
         if (first || last) {

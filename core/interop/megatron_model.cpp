@@ -84,8 +84,12 @@ class ModelReader {
             m_["kv_heads"] = *kv;
         else if (whole_ && s_.has("group_query_attention") && groups && !kv)
             m_["kv_heads"] = 1;
-        else if (whole_ && m_.contains("heads"))
+        else if (whole_ && m_.contains("heads") && !s_.has("attention_head_type"))
             m_["kv_heads"] = m_["heads"];
+        else if (whole_ && m_.contains("heads"))  // bigcode's fork: one head for all, on each rank of tp
+            m_["kv_heads"] = s_.text("attention_head_type", "/model/kv_heads") == "multiquery"
+                                 ? nlohmann::json(1)
+                                 : m_["heads"];
     }
 
     // Reads "M-M*|ME/MM": a layer a letter, stages of the pipeline between bars, layers that predict further

@@ -35,6 +35,32 @@ std::vector<std::string> files_named(const Launch& launch) {
     return out;
 }
 
+// Returns where Hydra may look for the file that a command names without its ending, --config-name under
+// --config-path, and for what `training=gpt3/175b` of NeMo's launcher names (launcher_scripts/conf).
+std::vector<std::string> files_of_hydra(const Launch& launch) {
+    std::string name, folder;
+    for (const Setting& s : launch.flags) {
+        const std::string key = flag_key(s.name);
+        if (key == "config_name" && s.unknown.empty()) name = s.value;
+        if ((key == "config_path" || key == "config_dir") && s.unknown.empty()) folder = s.value + "/";
+    }
+    std::vector<std::string> out;
+    if (!name.empty()) {
+        if (!is_settings_file(name)) name += ".yaml";
+        for (const std::string& in : {folder, std::string("conf/"), std::string()})
+            if (std::find(out.begin(), out.end(), in + name) == out.end()) out.push_back(in + name);
+    }
+    const auto called = [](std::string_view key) {
+        return [key](const Setting& s) { return s.name == key; };
+    };
+    const auto training = std::find_if(launch.words.begin(), launch.words.end(), called("training"));
+    if (launch.program == "main.py" && training != launch.words.end() && training->unknown.empty()
+        && std::any_of(launch.words.begin(), launch.words.end(), called("stages")))
+        for (const char* in : {"launcher_scripts/conf/training/", "conf/training/"})
+            out.push_back(in + training->value + ".yaml");
+    return out;
+}
+
 // Returns the file that a program reads where its command names none (words.json, "program_files"); empty:
 // it has none, or the command names one that the text does not set.
 std::string file_of_program(const Launch& launch, std::string& missing) {
@@ -78,7 +104,10 @@ std::optional<OuterScript> file_of_script(ImportRequest& r, const Presets& prese
     if (!script && !front) return std::nullopt;
     if (front && (!front->known || !r.other || !r.other(front->file))) fail_missing(r, *front);
     const bool launcher = std::erase_if(own, [](const Tool* t) { return t->or_another; }) > 0;
-    if (!front && (own.size() > 1 || (own.size() == 1 && own.front()->reader != Reader::fields)))
+    // NeMo-Aligner's programs are known by their names, and Hydra reads a file for them.
+    const bool by_hydra = holds(own, "nemo-aligner");
+    if (!front && !by_hydra
+        && (own.size() > 1 || (own.size() == 1 && own.front()->reader != Reader::fields)))
         return std::nullopt;
     OuterScript out;
     try {
@@ -87,7 +116,13 @@ std::optional<OuterScript> file_of_script(ImportRequest& r, const Presets& prese
     } catch (const Error&) {
         return std::nullopt;  // it starts no job
     }
-    std::vector<std::string> names = front ? std::vector{front->file} : files_named(out.launch);
+    std::vector<std::string> hydra, names;
+    if (!front) hydra = files_of_hydra(out.launch);
+    if (front)
+        names = {front->file};
+    else if (!by_hydra)
+        names = files_named(out.launch);
+    names.insert(names.begin(), hydra.begin(), hydra.end());
     if (names.empty()) {
         const std::string usual = file_of_program(out.launch, missing);
         // Another tool may have a program of this name.
@@ -109,8 +144,9 @@ std::optional<OuterScript> file_of_script(ImportRequest& r, const Presets& prese
         const bool of_launcher = std::any_of(of_file.begin(), of_file.end(), [](const Tool* t) {
             return t->or_another || t->name == "deepspeed";
         });
-        if (!front
-            && (of_file.empty() || (launcher && of_launcher)
+        const bool is_hydra = std::find(hydra.begin(), hydra.end(), name) != hydra.end();
+        if (!front && !(is_hydra && by_hydra)
+            && (of_file.empty() || (launcher && of_launcher && !is_hydra)
                 || (!own.empty() && !holds(of_file, own.front()->name))))
             continue;
         // A command's own file may say too little to be known by its words.

@@ -461,7 +461,13 @@ class Runner {
         for (std::size_t i = 0; i < words.size(); ++i) {
             const std::string w = x_.known(words[i].text).value_or("");
             const std::string name = base_of(words[i]);
-            if (words[i].text.starts_with("--command=")) return run_child(words[i].text.substr(10), c.line);
+            if (words[i].text.starts_with("--command=")) {
+                const std::string text = words[i].text.substr(10);
+                if (base_of(words.front()) != "xpk") return run_child(text, c.line);
+                std::vector<Argument> own = words;
+                own.erase(own.begin() + static_cast<std::ptrdiff_t>(i));
+                return run_launched(std::move(own), text, c.line);
+            }
             shell = shell || name == "bash" || name == "sh" || name == "zsh" || (i == 0 && name == "sbatch");
             if (!shell && (!launcher.empty() || launchers.contains(name))) launcher.push_back(words[i]);
             const bool script = shell && w.size() >= 2 && w[0] == '-' && w[1] != '-' && w.back() == 'c';
