@@ -596,8 +596,16 @@ void take_set_gpus(const ImportRequest& r, PlanDraft& draft) {
 }
 
 void refuse_other_program(const Manifest& manifest, const ImportRequest& r) {
-    if (guess_tools(r.text).empty())
-        fail(r, manifest.called + ": its command starts " + manifest.program + ", which is not read");
+    if (!guess_tools(r.text).empty() || !unread_tool(r.text).empty()) return;
+    const bool script = manifest.program.ends_with(".sh");
+    fail(r, manifest.called + ": its command starts " + manifest.program
+                + (script ? ", which is not in the text: import that script" : ", which is not read"));
+}
+
+// The file that Hydra's flags name was read.
+void map_names_of_file(SettingsSheet& sheet) {
+    for (const char* key : {"config_name", "config_path"})
+        if (sheet.has(key)) sheet.map(key, "/layout");
 }
 
 void add_rows(const Manifest& manifest, SettingLists& lists) {
@@ -674,6 +682,7 @@ Import import_settings(const ImportRequest& request, const Presets& presets) {
     SettingsSheet sheet = tool.reader == Reader::model ? read_config(reading, draft)
                                                        : make_sheet(reading, text, tool, named, known);
     put_given(reading, sheet);
+    take_named_device(manifest ? &*manifest : nullptr, launch, tool, presets, sheet, draft);
     if (text.launch) prefer_stated_gpus(sheet, *text.launch);
     if (launch && reading.gpus > 0 && launch->gpus > 0 && launch->gpus != reading.gpus)
         sheet.problem(Severity::warning, "gpus-said", "The text says ", launch->gpus, " GPUs: ", reading.gpus,
@@ -685,9 +694,7 @@ Import import_settings(const ImportRequest& request, const Presets& presets) {
     if (!named_by.empty() && !sheet.has("num_layers") && !draft.own_model && draft.model_preset.empty())
         take_model(sheet, draft, presets, named_by);
     read_with(tool, sheet, draft, presets, launch, named, known);
-    if (outer)  // the file that they name was read
-        for (const char* key : {"config_name", "config_path"})
-            if (sheet.has(key)) sheet.map(key, "/layout");
+    if (outer) map_names_of_file(sheet);
     if (named) finish_dialect(*named, known, sheet, draft);
 
     // The rest is request for; each setting that no reader took goes into its list.
