@@ -120,7 +120,10 @@ class LayoutReader {
         pp_ = degree(d_, "pp");
         cp_ = degree(d_, "cp");
         ep_ = degree(d_, "ep");
-        etp_ = s_.integer("expert_tensor_parallel_size", "/layout/etp").value_or(tp_);
+        // DeepSpeed's experts are whole on each rank of tp unless a flag cuts them.
+        const bool whole = s_.has("moe_expert_parallel_size")
+                           && !s_.flag("enable_expert_tensor_parallelism", "/layout/etp").value_or(false);
+        etp_ = s_.integer("expert_tensor_parallel_size", "/layout/etp").value_or(whole ? 1 : tp_);
         if (s_.flag("moe_tp_extend_ep", "/layout/ep").value_or(false)) {
             l_["ep"] = ep_ *= etp_;  // MindSpeed: ranks of tp hold other experts, each of them whole
             etp_ = 1;

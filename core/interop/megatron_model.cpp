@@ -79,7 +79,8 @@ class ModelReader {
         need("num_attention_heads", "heads");
         const bool groups =
             s_.flag("group_query_attention", "/model/kv_heads").value_or(!s_.has("group_query_attention"));
-        const auto kv = s_.integer("num_query_groups", "/model/kv_heads");
+        auto kv = s_.integer("num_query_groups", "/model/kv_heads");
+        if (!kv) kv = s_.integer("num_key_value_heads", "/model/kv_heads");
         if (kv && groups)
             m_["kv_heads"] = *kv;
         else if (whole_ && s_.has("group_query_attention") && groups && !kv)
@@ -262,7 +263,9 @@ class ModelReader {
         auto n = s_.integer("num_experts", "/model/moe/experts");
         if (!n) n = s_.integer("num_moe_experts", "/model/moe/experts");
         // Megatron-DeepSpeed's 1 is its default: no experts.
-        const bool has = n && *n > (s_.has("deepspeed") || s_.has("mlp_type") ? 1 : 0);
+        const bool deepspeed =
+            s_.has("deepspeed") || s_.has("mlp_type") || s_.has("moe_expert_parallel_size");
+        const bool has = n && *n > (deepspeed ? 1 : 0);
         const nlohmann::json named = m_.value("moe", nlohmann::json());  // of the model that the text names
         m_.erase("moe");
         take_fields(s_, d_, known_, "/model/moe");
@@ -277,13 +280,15 @@ class ModelReader {
         }
         nlohmann::json& e = m_["moe"];
         e["experts"] = *n;
-        e.emplace("top_k", 2);
+        e.emplace("top_k", deepspeed ? 1 : 2);
         e.emplace("expert_ffn", value("ffn", 1));
         if (e.contains("shared_expert_ffn")) e["shared_experts"] = 1;
         if (const auto wide = s_.integer("moe_latent_size", "/model/moe/latent")) e["latent"] = *wide;
         if (s_.flag("moe_shared_expert_gate", "/model/moe/shared_expert_gate").value_or(false))
             e["shared_expert_gate"] = true;
-        e["every"] = 1;
+        // Its experts are in every second layer where nothing else is said (megatron/arguments.py).
+        const auto interval = s_.integer("expert_interval", "/model/moe/every");
+        e["every"] = interval.value_or(deepspeed ? 2 : 1);
         which_layers();
     }
 

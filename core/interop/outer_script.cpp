@@ -2,6 +2,7 @@
 
 #include "core/base/files.h"
 #include "core/base/text.h"
+#include "core/interop/dialect.h"
 #include "core/interop/guess.h"
 
 #include <algorithm>
@@ -74,6 +75,13 @@ std::string file_of_program(const Launch& launch, std::string& missing) {
     return {};
 }
 
+// Returns true for a tool's own file of defaults, which its table knows: the script's words change it.
+bool is_file_of_defaults(const std::vector<const Tool*>& own, const std::string& name, const Presets& presets) {
+    if (own.empty() || !own.front()->dialect) return false;
+    const auto data = Dialect(own.front()->name, presets).data().value("default_files", nlohmann::json::array());
+    return std::find(data.begin(), data.end(), name.substr(name.rfind('/') + 1)) != data.end();
+}
+
 bool holds(const std::vector<const Tool*>& tools, std::string_view name) {
     return std::any_of(tools.begin(), tools.end(), [&](const Tool* t) { return t->name == name; });
 }
@@ -129,6 +137,7 @@ std::optional<OuterScript> file_of_script(ImportRequest& r, const Presets& prese
         if (!usual.empty() && ((r.other && r.other(usual)) || has(r.text, "policy."))) names = {usual};
     }
     for (const std::string& name : names) {
+        if (is_file_of_defaults(own, name, presets)) continue;
         const auto text = r.other ? r.other(name) : std::nullopt;
         if (!text) {
             if (missing.empty()) missing = name;
