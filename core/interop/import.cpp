@@ -109,7 +109,8 @@ const Tool& tool_of(const ImportRequest& r, const Presets& presets, const std::s
         throw Error(ErrorKind::usage, r.path, "",
                     "no tool is called " + r.tool + "; known: " + join(read_tools(), ", ", name));
     }
-    const std::vector<const Tool*> fits = guess_tools(r.text);
+    std::vector<const Tool*> fits = guess_tools(r.text);
+    if (fits.empty()) fits = guess_tools(with_scripts_beside(r));
     if (fits.empty())
         if (const Tool* tool = tool_of_bases(r, presets)) return *tool;
     if (fits.empty() || !unread_tool(r.text).empty()) fail_unknown(r, presets, missing);
@@ -602,6 +603,13 @@ void refuse_other_program(const Manifest& manifest, const ImportRequest& r) {
                 + (script ? ", which is not in the text: import that script" : ", which is not read"));
 }
 
+// Says of a text without a model that its command names a file, which may say it.
+void say_file_not_there(const std::string& missing, const PlanDraft& draft, SettingsSheet& sheet) {
+    if (draft.own_model || !draft.model_preset.empty() || draft.model.contains("hidden")) return;
+    sheet.problem(Severity::warning, "file-not-there", "The command names ", missing,
+                  ", which is not beside the text: what it sets is not known.");
+}
+
 // The file that Hydra's flags name was read.
 void map_names_of_file(SettingsSheet& sheet) {
     for (const char* key : {"config_name", "config_path"})
@@ -712,6 +720,7 @@ Import import_settings(const ImportRequest& request, const Presets& presets) {
     if (outer)
         sheet.problem(Severity::info, "files-read", outer->file,
                       ", which the script's program takes, was read: its settings are these.");
+    if (!outer && !missing.empty()) say_file_not_there(missing, draft, sheet);
     for (ImportProblem& p : beside.problems) sheet.problems.push_back(std::move(p));
     out.settings = std::move(beside.lists);
     if (manifest) add_rows(*manifest, out.settings);

@@ -28,6 +28,7 @@ std::vector<std::string> files_named(const Launch& launch) {
     std::vector<std::string> out;
     for (const std::vector<Setting>* list : {&launch.loose, &launch.flags, &launch.words})
         for (const Setting& s : *list) {
+            if (has(s.name, "logger")) continue;  // the program writes it
             std::string name = list == &launch.loose ? s.name : s.value;
             if (name.starts_with("@")) name.erase(0, 1);
             for (const std::string_view word : split_words(name))
@@ -131,6 +132,8 @@ std::optional<OuterScript> file_of_script(ImportRequest& r, const Presets& prese
     else if (!by_hydra)
         names = files_named(out.launch);
     names.insert(names.begin(), hydra.begin(), hydra.end());
+    for (const Setting& s : out.launch.flags)
+        if (flag_key(s.name) == "config_name" && !s.unknown.empty() && missing.empty()) missing = s.value;
     if (names.empty()) {
         const std::string usual = file_of_program(out.launch, missing);
         // Another tool may have a program of this name.

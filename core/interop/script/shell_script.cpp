@@ -473,6 +473,7 @@ class Runner {
             const bool script = shell && w.size() >= 2 && w[0] == '-' && w[1] != '-' && w.back() == 'c';
             if (script && i + 1 < words.size()) return run_launched(launcher, words[i + 1].text, c.line);
         }
+        run_file_beside(words, c);
         // `cat > run.sh <<EOF`, `echo "$A" > run.sh` write what is started later; else a text is a message.
         const bool writes = x_.known(words[0].text) == "cat";
         for (const Document& document : c.documents)
@@ -480,6 +481,39 @@ class Runner {
                 run_child(x_.written(document, c.line), c.line);
         const bool echo = writes_variable(c) && x_.known(words[0].text) == "echo";
         if (echo && words[1].text.find('\n') != std::string::npos) run_child(words[1].text, c.line);
+    }
+
+    // Runs `bash train.sh 4 2`, `srun ./train.sh`, where the file stands beside the text: with arguments of its
+    // own, under the launcher before it.
+    void run_file_beside(const std::vector<Argument>& words, const Command& c) {
+        std::size_t at = 0;
+        const auto& launchers = interop::words("launchers");
+        for (; at < words.size(); ++at) {
+            const std::string w = without_line_marks(words[at].text);
+            if (w.ends_with(".py") || w == "-c" || w == "-m") return;
+            if (w.ends_with(".sh")) break;
+        }
+        const std::string before = at == 0 ? "" : base_of(words[at - 1]);
+        const std::string first = base_of(words.front());
+        const bool shell = before == "bash" || before == "sh" || before == "zsh";
+        const bool launched = first != "sbatch" && launchers.contains(first);
+        if (at >= words.size() || !given_.file || (at > 0 && !shell && !launched)) return;
+        const std::string written = without_line_marks(words[at].text);
+        std::string name = written.substr(written.rfind(kUnknownEnd) + 1);
+        while (name.starts_with("/") && name != written) name.erase(0, 1);
+        const auto text = name.empty() ? std::nullopt : given_.file(name);
+        if (!text || x_.script.sources.size() >= kMostFiles || calls_ > kMostCalls) return;
+        x_.script.sources.push_back({name, own_line(x_.script, c.line)});
+        const int line = static_cast<int>(x_.script.sources.size()) * kLinesOfFile + 1;
+        const State outside = x_.state;
+        x_.state.arguments.clear();
+        for (std::size_t i = at + 1; i < words.size(); ++i) x_.state.arguments.push_back(words[i].text);
+        x_.state.in_function = x_.state.in_function || !x_.state.arguments.empty();
+        std::vector<Argument> launcher;
+        if (launched)
+            launcher.assign(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(shell ? at - 1 : at));
+        run_launched(std::move(launcher), *text, line);
+        x_.state = outside;
     }
 
     // Runs a shell of its own: what it sets is gone behind it, and its exit ends nothing.
