@@ -90,7 +90,8 @@ class ManifestReading {
     // Azure ML, commandJob.schema.json: instances, each with as many processes as `distribution` says.
     void azure(const Node& root) {
         const Node *resources = root.find("resources"), *distribution = root.find("distribution");
-        out_.nodes = resources && resources->find("instance_count") ? counted(*resources, "instance_count") : 1;
+        out_.nodes =
+            resources && resources->find("instance_count") ? counted(*resources, "instance_count") : 1;
         if (distribution && distribution->find("process_count_per_instance"))
             out_.gpus = counted(*distribution, "process_count_per_instance");
         environment(root.find("environment_variables"));
@@ -140,7 +141,7 @@ class ManifestReading {
         return text;
     }
 
-    // Returns a count, and 0 where it is none; what is written in its place is kept.
+    // Returns a count, or 0; keeps what is written in its place.
     std::int64_t count_in(const Node* node, const std::string& name, bool asks = true) {
         if (!node || node->kind != NodeKind::scalar) return 0;
         const auto n = parse_integer(filled(node->text));
@@ -161,7 +162,8 @@ class ManifestReading {
         if (node.kind == NodeKind::scalar) {
             const std::size_t colon = node.text.rfind(':');
             const auto alone = parse_integer(node.text);
-            const auto n = colon == std::string::npos ? std::nullopt : parse_integer(node.text.substr(colon + 1));
+            const auto n =
+                colon == std::string::npos ? std::nullopt : parse_integer(node.text.substr(colon + 1));
             out_.gpus = alone.value_or(n.value_or(colon == std::string::npos ? 1 : 0));
             if (!alone) out_.device = node.text.substr(0, colon);
         } else if (const Node* n = node.find("count")) {
@@ -186,8 +188,8 @@ class ManifestReading {
                 say(at + key, *n, "/cluster/gpus");
             }
         if (const Node* selector = node.find("nodeSelector"))
-            for (const char* label : {"cloud.google.com/gke-tpu-accelerator", "cloud.google.com/gke-accelerator",
-                                      "nvidia.com/gpu.product"})
+            for (const char* label : {"cloud.google.com/gke-tpu-accelerator",
+                                      "cloud.google.com/gke-accelerator", "nvidia.com/gpu.product"})
                 if (out_.device.empty()) out_.device = text_of(selector->find(label));
         for (const char* key : {"containers", "container"})
             if (const Node* list = node.find(key)) {
@@ -265,7 +267,8 @@ class ManifestReading {
         });
         const bool text = shell != words.end() && shell + 1 != words.end() && shell - words.begin() < 4;
         // Kubernetes puts its own variables into a command: $(NAME).
-        for (const char* of_all : {"PET_NNODES", "PET_NPROC_PER_NODE", "WORLD_SIZE"}) names_.emplace_back(of_all);
+        for (const char* of_all : {"PET_NNODES", "PET_NPROC_PER_NODE", "WORLD_SIZE"})
+            names_.emplace_back(of_all);
         for (std::string& word : words)
             for (const std::string& name : names_) {
                 const std::string own = "$(" + name + ")";
@@ -368,7 +371,8 @@ std::string read_documents(ManifestReading& reading, Scheduler scheduler, const 
 // Returns the cluster that stands for an accelerator, "tpu7x", "nvidia-h100-80gb"; empty: none does.
 std::string cluster_of_device(std::string_view device, const Presets& presets) {
     std::string name;
-    for (const char c : device) name.push_back(static_cast<char>(std::tolower(static_cast<unsigned char>(c))));
+    for (const char c : device)
+        name.push_back(static_cast<char>(std::tolower(static_cast<unsigned char>(c))));
     for (const auto& row : words("device_clusters"))
         if (has(name, word_of(row["has"])) && presets.has(PresetKind::cluster, word_of(row["cluster"])))
             return std::string(word_of(row["cluster"]));
@@ -387,9 +391,10 @@ std::optional<Manifest> take_manifest(ImportRequest& r) {
         out.called = read_documents(reading, scheduler, r);
     } catch (const Error&) {
         if (!has(r.text, "{{")) throw;
-        throw Error(ErrorKind::invalid, r.path, "",
-                    "it is a template ({{ … }}) of a manifest: what is made of it, by `helm template` for one, "
-                    "can be read");
+        throw Error(
+            ErrorKind::invalid, r.path, "",
+            "it is a template ({{ … }}) of a manifest: what is made of it, by `helm template` for one, "
+            "can be read");
     }
     if (out.called.empty()) return std::nullopt;
     const auto best = std::max_element(
@@ -397,7 +402,8 @@ std::optional<Manifest> take_manifest(ImportRequest& r) {
         [](const ManifestCommand& a, const ManifestCommand& b) { return a.weight() < b.weight(); });
     if (best == reading.commands.end())
         throw Error(ErrorKind::invalid, r.path, "",
-                    out.called + ": it holds no command; the script or the file that the job takes can be read");
+                    out.called
+                        + ": it holds no command; the script or the file that the job takes can be read");
     out.called = best->called;
     ManifestCommand job = *best;
     // A script of a ConfigMap in the same text, and files for the program.

@@ -23,14 +23,14 @@ struct Manifest {
     std::vector<Listed> rows;  // what was read of it
 };
 
-// Puts the manifest's command in the place of the text: of several the one of a tool that is read, on GPUs. It
-// is nothing where the text is no manifest. Throws Error (invalid) where it holds no command.
+// Puts the manifest's command in the place of the text: of several the one of a tool that is read, on GPUs.
+// It is nothing where the text is no manifest. Throws Error (invalid) where it holds no command.
 [[nodiscard]] std::optional<Manifest> take_manifest(ImportRequest& request);
 
 // Gives a command that leaves them open the GPUs of the manifest.
 void put_counts(const Manifest& manifest, Launch& launch);
 
-// Takes the cluster of the accelerator that a launcher, the manifest (null: there is none) or a flag of
+// Takes the cluster of the accelerator that a launcher, the manifest (may be null) or a flag of
 // Megatron-Bridge's scripts names, and says where the manifest asks for other GPUs than its command starts.
 void take_named_device(const Manifest* manifest, const Launch* launch, const Tool& tool,
                        const Presets& presets, SettingsSheet& sheet, PlanDraft& draft);

@@ -77,9 +77,11 @@ std::string file_of_program(const Launch& launch, std::string& missing) {
 }
 
 // Returns true for a tool's own file of defaults, which its table knows: the script's words change it.
-bool is_file_of_defaults(const std::vector<const Tool*>& own, const std::string& name, const Presets& presets) {
+bool is_file_of_defaults(const std::vector<const Tool*>& own, const std::string& name,
+                         const Presets& presets) {
     if (own.empty() || !own.front()->dialect) return false;
-    const auto data = Dialect(own.front()->name, presets).data().value("default_files", nlohmann::json::array());
+    const auto data =
+        Dialect(own.front()->name, presets).data().value("default_files", nlohmann::json::array());
     return std::find(data.begin(), data.end(), name.substr(name.rfind('/') + 1)) != data.end();
 }
 
@@ -115,8 +117,7 @@ std::optional<OuterScript> file_of_script(ImportRequest& r, const Presets& prese
     const bool launcher = std::erase_if(own, [](const Tool* t) { return t->or_another; }) > 0;
     // NeMo-Aligner's programs are known by their names, and Hydra reads a file for them.
     const bool by_hydra = holds(own, "nemo-aligner");
-    if (!front && !by_hydra
-        && (own.size() > 1 || (own.size() == 1 && own.front()->reader != Reader::fields)))
+    if (!front && !by_hydra && (own.size() > 1 || (own.size() == 1 && own.front()->reader != Reader::fields)))
         return std::nullopt;
     OuterScript out;
     try {

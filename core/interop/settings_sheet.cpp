@@ -431,7 +431,8 @@ class FieldReader {
         for (const std::string& key : s_.open_keys()) {
             if (!key.starts_with("/")) continue;
             auto least = least_of(key);
-            if (dialect_.contains("rest_of_node") && (key == "/layout/tp" || key == "/layout/etp")) least = -1;
+            if (dialect_.contains("rest_of_node") && (key == "/layout/tp" || key == "/layout/etp"))
+                least = -1;
             if (least && s_.value_of(key) != "auto" && !s_.integer(key, key, *least)) continue;
             const auto text = s_.text(key, key);
             if (!text || *text == "auto") continue;

@@ -100,10 +100,10 @@ TEST_CASE("xpk: a slice's type and count say the devices, and the cluster") {
 
 // microsoft/Megatron-DeepSpeed, megatron/arguments.py: topk 1, expert-interval 2; choices in small letters.
 TEST_CASE("Megatron-DeepSpeed: experts by its own flags and defaults") {
-    const Import made = import_text(
-        small_gpt("deepspeed --num_gpus 16", "--deepspeed --zero-stage 1 --tensor-model-parallel-size 2 "
-                                             "--num-experts 64 --moe-expert-parallel-size 8 "
-                                             "--num-key-value-heads 4 --normalization rmsnorm"));
+    const Import made = import_text(small_gpt("deepspeed --num_gpus 16",
+                                              "--deepspeed --zero-stage 1 --tensor-model-parallel-size 2 "
+                                              "--num-experts 64 --moe-expert-parallel-size 8 "
+                                              "--num-key-value-heads 4 --normalization rmsnorm"));
     REQUIRE(made.plan);
     REQUIRE(made.plan->model.moe);
     CHECK(made.plan->model.moe->top_k == 1);
@@ -125,10 +125,10 @@ TEST_CASE("Megatron-DeepSpeed: experts by its own flags and defaults") {
 
 // IEIT-Yuan/Yuan2.0-M32, megatron/arguments.py; bigcode-project/Megatron-LM, megatron/model/transformer.py.
 TEST_CASE("forks of Megatron: Yuan's stages and norm, bigcode's one head for all") {
-    const Import yuan = import_text(
-        small_gpt("torchrun --nproc_per_node 4", "--pipeline-model-parallel-size 4 --norm-dtype RMSNorm "
-                                                 "--pipeline-model-parallel-method block "
-                                                 "--pipeline-model-parallel-blocks 2,3,3,4"));
+    const Import yuan = import_text(small_gpt("torchrun --nproc_per_node 4",
+                                              "--pipeline-model-parallel-size 4 --norm-dtype RMSNorm "
+                                              "--pipeline-model-parallel-method block "
+                                              "--pipeline-model-parallel-blocks 2,3,3,4"));
     REQUIRE(yuan.plan);
     CHECK(yuan.plan->layout.stage_layers == std::vector<std::int64_t>{2, 3, 3, 4});
     CHECK(yuan.plan->model.norm == NormKind::rmsnorm);
@@ -163,11 +163,11 @@ TEST_CASE("MaxText: an axis of -1 is what the others leave, and base.yml is its 
     const Import half = import_text(sizes + "ici_fsdp_parallelism: 4\n", 16);
     REQUIRE(half.plan);
     CHECK(half.plan->layout.tp == 2);
-    const Import script = import_beside(
-        "#!/bin/bash\npython3 -m MaxText.train MaxText/configs/base.yml model_name=llama3.1-8b "
-        "ici_fsdp_parallelism=8 per_device_batch_size=1 max_target_length=4096\n",
-        {{"MaxText/configs/base.yml", "num_pipeline_microbatches: -1\nici_fsdp_parallelism: 1\n"
-                                      "per_device_batch_size: 12\nmax_target_length: 2048\n"}});
+    const Import script =
+        import_beside("#!/bin/bash\npython3 -m MaxText.train MaxText/configs/base.yml model_name=llama3.1-8b "
+                      "ici_fsdp_parallelism=8 per_device_batch_size=1 max_target_length=4096\n",
+                      {{"MaxText/configs/base.yml", "num_pipeline_microbatches: -1\nici_fsdp_parallelism: 1\n"
+                                                    "per_device_batch_size: 12\nmax_target_length: 2048\n"}});
     REQUIRE(script.plan);
     CHECK_FALSE(script.failed());
     CHECK(script.plan->layout.dp_shard == 8);
@@ -181,10 +181,10 @@ TEST_CASE("files that Hydra names: NeMo's launcher, NeMo-Aligner's --config-name
                             "  encoder_seq_length: 2048\n  max_position_embeddings: 2048\n  num_layers: 24\n"
                             "  hidden_size: 4096\n  ffn_hidden_size: 16384\n  num_attention_heads: 32\n"
                             "  tensor_model_parallel_size: 2\n  pipeline_model_parallel_size: 1\n";
-    const Import launched =
-        import_beside("#!/bin/bash\nexport NODES=4\npython3 $HOME/launcher_scripts/main.py stages=[training] "
-                      "training=gpt3/5b training.trainer.num_nodes=$NODES training.model.micro_batch_size=2\n",
-                      {{"launcher_scripts/conf/training/gpt3/5b.yaml", gpt}});
+    const Import launched = import_beside(
+        "#!/bin/bash\nexport NODES=4\npython3 $HOME/launcher_scripts/main.py stages=[training] "
+        "training=gpt3/5b training.trainer.num_nodes=$NODES training.model.micro_batch_size=2\n",
+        {{"launcher_scripts/conf/training/gpt3/5b.yaml", gpt}});
     REQUIRE(launched.plan);
     CHECK(launched.kind == "bridge");
     CHECK(launched.plan->cluster.gpus == 32);
@@ -197,10 +197,10 @@ TEST_CASE("files that Hydra names: NeMo's launcher, NeMo-Aligner's --config-name
         "trainer:\n  devices: 8\n  num_nodes: 1\n  dpo:\n    max_epochs: 1\nmodel:\n  mcore_gpt: True\n"
         "  tensor_model_parallel_size: 4\n  pipeline_model_parallel_size: 1\n  micro_batch_size: 1\n"
         "  global_batch_size: 128\n  data:\n    seq_length: 2048\n";
-    const Import aligner = import_beside(
-        "#!/bin/bash\npython -u train_gpt_dpo.py --config-name=mine trainer.num_nodes=2 "
-        "pretrained_checkpoint.restore_from_path=/m/llama-3.1-8b.nemo\n",
-        {{"conf/mine.yaml", mine}});
+    const Import aligner =
+        import_beside("#!/bin/bash\npython -u train_gpt_dpo.py --config-name=mine trainer.num_nodes=2 "
+                      "pretrained_checkpoint.restore_from_path=/m/llama-3.1-8b.nemo\n",
+                      {{"conf/mine.yaml", mine}});
     CHECK(aligner.kind == "nemo-aligner");
     REQUIRE(aligner.plan);
     CHECK(aligner.plan->cluster.gpus == 16);

@@ -62,7 +62,8 @@ TEST_CASE("a SkyPilot task: nodes, accelerators, and the text that it runs") {
 TEST_CASE("a manifest's job is the command on GPUs, its counts may be given") {
     const std::string text =
         "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: etcd\nspec:\n  replicas: 1\n  template:\n"
-        "    spec:\n      containers:\n        - name: etcd\n          command: [\"etcd\", \"--data-dir\", \"/v\"]\n"
+        "    spec:\n      containers:\n        - name: etcd\n          command: [\"etcd\", \"--data-dir\", "
+        "\"/v\"]\n"
         "---\napiVersion: kubeflow.org/v1\nkind: PyTorchJob\nspec:\n  pytorchReplicaSpecs:\n    Worker:\n"
         "      replicas: ${NUM_NODES}\n      template:\n        spec:\n          nodeSelector:\n"
         "            cloud.google.com/gke-accelerator: nvidia-h200-141gb\n          containers:\n"
@@ -88,7 +89,8 @@ TEST_CASE("an MPIJob: its launcher's command on its workers' GPUs") {
     const Import made = import_text(
         "apiVersion: kubeflow.org/v2beta1\nkind: MPIJob\nspec:\n  slotsPerWorker: 8\n  mpiReplicaSpecs:\n"
         "    Launcher:\n      replicas: 1\n      template:\n        spec:\n          containers:\n"
-        "            - name: mpi\n              command: [\"mpirun\"]\n              args:\n                - -np\n"
+        "            - name: mpi\n              command: [\"mpirun\"]\n              args:\n                "
+        "- -np\n"
         "                - \"16\"\n                - python\n                - pretrain_gpt.py\n"
         "                - --tensor-model-parallel-size=4\n                - --num-layers=8\n"
         "                - --hidden-size=512\n                - --num-attention-heads=8\n"
@@ -123,16 +125,18 @@ TEST_CASE("a script in a ConfigMap is the job's, and a template is said to be on
 }
 
 TEST_CASE("tasks of dstack and Azure ML: nodes, devices, commands") {
-    const std::string run = "torchrun --nproc_per_node $GPUS --nnodes $NODES pretrain_gpt.py " + kManifestFlags;
-    const Import dstack = import_text("type: task\nnodes: 2\nenv:\n  - NODES=2\n  - GPUS=8\ncommands:\n  - " + run
-                                      + "\nresources:\n  gpu: H200:8\n");
+    const std::string run =
+        "torchrun --nproc_per_node $GPUS --nnodes $NODES pretrain_gpt.py " + kManifestFlags;
+    const Import dstack = import_text("type: task\nnodes: 2\nenv:\n  - NODES=2\n  - GPUS=8\ncommands:\n  - "
+                                      + run + "\nresources:\n  gpu: H200:8\n");
     REQUIRE(dstack.plan);
     CHECK(dstack.plan->cluster.gpus == 16);
     const Import azure = import_text(
         "$schema: https://azuremlschemas.azureedge.net/latest/commandJob.schema.json\ncommand: >-\n"
         "  python pretrain_gpt.py "
         + kManifestFlags
-        + "\ndistribution:\n  type: pytorch\n  process_count_per_instance: 8\nresources:\n  instance_count: 3\n");
+        + "\ndistribution:\n  type: pytorch\n  process_count_per_instance: 8\nresources:\n  instance_count: "
+          "3\n");
     REQUIRE(azure.plan);
     CHECK(azure.plan->cluster.gpus == 24);
 }

@@ -185,7 +185,8 @@ class Frame {
         out_.device = type.substr(0, dash);
         std::int64_t n = 1;
         for (const std::string_view side : split(std::string_view(type).substr(dash + 1), 'x'))
-            n = std::min(n * std::clamp<std::int64_t>(parse_integer(side).value_or(0), 0, kMostOfXpk), kMostOfXpk);
+            n = std::min(n * std::clamp<std::int64_t>(parse_integer(side).value_or(0), 0, kMostOfXpk),
+                         kMostOfXpk);
         const bool cores = out_.device == "v5p" || out_.device == "v4";
         if (out_.device == "tpu7x") n *= 2;
         if (cores) n /= 2;

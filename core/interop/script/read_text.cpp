@@ -71,7 +71,8 @@ std::vector<Setting> with_bases(const Node& root, const TextRequest& r, std::str
             for (const Node::Entry& group : e.value.entries)
                 if (!group.key.empty() && !group.value.text.empty()
                     && group.key.find_first_of(" @/") == std::string::npos)
-                    add(group.key + "/" + group.value.text + (is_settings_file(group.value.text) ? "" : ".yaml"));
+                    add(group.key + "/" + group.value.text
+                        + (is_settings_file(group.value.text) ? "" : ".yaml"));
         }
     for (const std::string& base : files)
         if (const auto text = r.other ? r.other(base) : std::nullopt)

@@ -483,8 +483,8 @@ class Runner {
         if (echo && words[1].text.find('\n') != std::string::npos) run_child(words[1].text, c.line);
     }
 
-    // Runs `bash train.sh 4 2`, `srun ./train.sh`, where the file stands beside the text: with arguments of its
-    // own, under the launcher before it.
+    // Runs `bash train.sh 4 2`, `srun ./train.sh`, where the file stands next to the text: with arguments of
+    // its own, under the launcher before it.
     void run_file_beside(const std::vector<Argument>& words, const Command& c) {
         std::size_t at = 0;
         const auto& launchers = interop::words("launchers");
