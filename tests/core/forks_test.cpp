@@ -140,6 +140,40 @@ TEST_CASE("forks of Megatron: Yuan's stages and norm, bigcode's one head for all
     CHECK_FALSE(bigcode.failed());
 }
 
+// mindspeed_llm/core/transformer/mlp.py gates by gelu_tanh; transformer_config.py takes a block of 0 layers.
+TEST_CASE("MindSpeed: gelu-tanh gates the MLP, shared experts' gate; a block of no layers recomputes none") {
+    const Import made = import_text(small_gpt("torchrun --nproc_per_node 8",
+                                              "--tensor-model-parallel-size 2 --gelu-tanh "
+                                              "--ffn-hidden-size 3072 --recompute-granularity full "
+                                              "--recompute-method block --recompute-num-layers 0"));
+    REQUIRE(made.plan);
+    CHECK_FALSE(made.failed());
+    CHECK(made.plan->model.ffn_kind == FfnKind::geglu);
+    CHECK(made.plan->model.ffn == 3072);
+    CHECK(made.plan->training.recompute == Recompute::none);
+    const Import experts =
+        import_text(small_gpt("torchrun --nproc_per_node 8", "--tensor-model-parallel-size 1 --num-experts 8 "
+                                                             "--moe-router-topk 2 --moe-layer-freq -1 "
+                                                             "--first-k-dense-replace -1"));
+    REQUIRE(experts.plan);
+    REQUIRE(experts.plan->model.moe);
+    CHECK(experts.plan->model.moe->first_dense_layers == 0);
+}
+
+// examples/models/gpt_oss/slurm_sft.sh of NVIDIA-NeMo/Megatron-Bridge joins its overrides like this.
+TEST_CASE("a command that only changes blanks of a variable is what the variable holds") {
+    const Import made =
+        import_text("#!/bin/bash\nTP=4\nOVERRIDES=\" \\\n  model.tensor_model_parallel_size=$TP "
+                    "\\\n  train.global_batch_size=64 train.micro_batch_size=2\"\n"
+                    "CMD=\"python run_recipe.py --recipe llama3_8b_pretrain_config\"\n"
+                    "CMD=\"$CMD $(echo \"$OVERRIDES\" | tr '\\n' ' ' | sed 's/  \\+/ /g')\"\n"
+                    "srun -N 2 --ntasks-per-node=8 bash -c \"$CMD\"\n");
+    REQUIRE(made.plan);
+    CHECK(made.plan->layout.tp == 4);
+    CHECK(made.plan->training.global_batch == 64);
+    CHECK(made.plan->cluster.gpus == 16);
+}
+
 // modelscope/ms-swift, swift/megatron/arguments/megatron_args.py: expert_tensor_parallel_size is 1.
 TEST_CASE("ms-swift: experts are whole where the text does not cut them") {
     const Import made = import_text("NPROC_PER_NODE=8 \\\nmegatron sft --model Qwen/Qwen3-30B-A3B "

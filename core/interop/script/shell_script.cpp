@@ -710,17 +710,44 @@ std::string Expander::written(const Document& document, int line) {
     }
 }
 
+namespace {
+
+// Returns true for a filter that changes blanks only: tr '\n' ' ', sed 's/  \+/ /g', xargs.
+bool filters_blanks(std::string_view filter) {
+    filter = pentamesh::trimmed(filter, " \t\n");
+    if (filter == "xargs") return true;
+    if (filter.starts_with("tr "))
+        return filter == R"(tr '\n' ' ')" || filter == R"(tr "\n" " ")" || filter == R"(tr -s ' ')"
+               || filter == R"(tr -s '[:space:]' ' ')";
+    constexpr std::string_view kSed = "sed 's/", kWith = "/ /g'";
+    if (!filter.starts_with(kSed) || !filter.ends_with(kWith) || filter.size() < kSed.size() + kWith.size())
+        return false;
+    const std::string_view pattern = filter.substr(kSed.size(), filter.size() - kSed.size() - kWith.size());
+    return pattern.find_first_not_of(" \\+*s[:pace]") == std::string_view::npos;
+}
+
+}  // namespace
+
 std::optional<std::string> Expander::echoed(const std::string& source, int line) {
     static constexpr int kMostDepth = 20;
     if (depth_ > kMostDepth) return std::nullopt;
+    std::string command = source;
+    bool filtered = false;
+    for (std::size_t bar = command.rfind('|'); bar != std::string::npos; bar = command.rfind('|')) {
+        if (!filters_blanks(std::string_view(command).substr(bar + 1))) break;
+        command.resize(bar);
+        filtered = true;
+    }
     CommandPtr parsed;
     try {
-        parsed = parse(source, "", line);
+        parsed = parse(command, "", line);
     } catch (const Error&) {
         return std::nullopt;
     }
     // They are set by "=", or by ${A:=1}.
-    return printed(*parsed, source.find('=') != std::string::npos);
+    std::optional<std::string> out = printed(*parsed, command.find('=') != std::string::npos);
+    if (out && filtered) std::replace(out->begin(), out->end(), '\n', ' ');
+    return out;
 }
 
 std::optional<std::string> Expander::printed(const Command& parsed, bool assigns) {
