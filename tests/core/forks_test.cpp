@@ -160,6 +160,22 @@ TEST_CASE("MindSpeed: gelu-tanh gates the MLP, shared experts' gate; a block of 
     CHECK(experts.plan->model.moe->first_dense_layers == 0);
 }
 
+// primus/configs/modules/megatron/sft_trainer.yaml: 128 sequences of 2,048 where the text says no other.
+TEST_CASE("Primus: a supervised training has the defaults of its own trainer") {
+    const Import made =
+        import_text("exp_name: a\nmodules:\n  post_trainer:\n    framework: megatron\n"
+                    "    config: sft_trainer.yaml\n    model: llama2_70B.yaml\n    overrides:\n"
+                    "      stage: sft\n      tensor_model_parallel_size: 2\n"
+                    "      pipeline_model_parallel_size: 4\n",
+                    64);
+    CHECK(made.kind == "primus");
+    REQUIRE(made.plan);
+    CHECK(made.plan->layout.tp == 2);
+    CHECK(made.plan->layout.pp == 4);
+    CHECK(made.plan->training.global_batch == 128);
+    CHECK(made.plan->training.sequence_length == 2048);
+}
+
 // examples/models/gpt_oss/slurm_sft.sh of NVIDIA-NeMo/Megatron-Bridge joins its overrides like this.
 TEST_CASE("a command that only changes blanks of a variable is what the variable holds") {
     const Import made =
