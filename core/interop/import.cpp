@@ -641,10 +641,13 @@ Import import_settings(const ImportRequest& request, const Presets& presets) {
     draft.gpus_of_name = gpus_in_name(reading.path);
     take_set_gpus(reading, draft);
     take_users_model(reading, presets, draft);
+    const bool users_model = draft.own_model || !draft.model_preset.empty();
 
     // The text becomes settings in order.
     SettingsText text = read_settings(reading, presets, tool, named, known);
     if (outer) put_around(*outer, text);
+    if (tool.reader == Reader::bridge && !users_model)
+        draft.class_model = class_of_nemo(text.settings, presets);
     if (manifest && text.launch) put_counts(*manifest, *text.launch);
     say_missing_file(named, text);
     if (named) silence_sizes(draft, *named);

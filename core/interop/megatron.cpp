@@ -665,6 +665,21 @@ void read_world(SettingsSheet& s, PlanDraft& d, const Launch* launch) {
 
 }  // namespace
 
+std::string class_of_nemo(const std::vector<Setting>& settings, const Presets& presets) {
+    constexpr std::string_view kModule = "llm.", kConfig = "Config";
+    for (const Setting& s : settings) {
+        const std::size_t at = s.value.find(kConfig);
+        const std::size_t size = at == std::string::npos ? at : at + kConfig.size();
+        if (!s.value.starts_with(kModule) || size >= s.value.size() || s.value[size] < '0'
+            || s.value[size] > '9')
+            continue;
+        const std::string name =
+            s.value.substr(kModule.size(), at - kModule.size()) + " " + s.value.substr(size);
+        if (std::string id = preset_for(presets, name); !id.empty()) return id;
+    }
+    return {};
+}
+
 void read_bridge(SettingsSheet& s, PlanDraft& d, const Presets& presets, const Launch* launch,
                  const KnownSettings& known) {
     MegatronDialect dialect{.known = known};
@@ -675,7 +690,9 @@ void read_bridge(SettingsSheet& s, PlanDraft& d, const Presets& presets, const L
             return s.error("other-model", "The model is a diffusion transformer (", s.written(key),
                            "): a plan holds language models.");
         }
-    const bool own_model = (s.has("num_layers") || s.has("hybrid_layer_pattern")) && s.has("hidden_size");
+    const bool sizes = (s.has("num_layers") || s.has("hybrid_layer_pattern")) && s.has("hidden_size");
+    const bool own_model = sizes && d.class_model.empty();
+    if (d.model_preset.empty()) d.model_preset = d.class_model;
     dialect.model_named = !own_model;
     if (!own_model && d.model_preset.empty()) take_named(s, d, presets);
     for (const char* key : {"recipe", "mr", "model_recipe_name"})
@@ -700,6 +717,10 @@ void read_bridge(SettingsSheet& s, PlanDraft& d, const Presets& presets, const L
     read_megatron_model(s, d, dialect);
     if (own_model && d.model.contains("pattern") && s.has("hybrid_layer_pattern"))
         hybrid_defaults(s, d.model);
+    // A class without kv_channels has heads of hidden over heads.
+    if (sizes && !own_model && !s.has("kv_channels") && d.model.contains("heads"))
+        d.model["head_dim"] = std::max<std::int64_t>(
+            d.model.value("hidden", std::int64_t{1}) / d.model.value("heads", std::int64_t{1}), 1);
     if (d.model.contains("moe") && d.model["moe"].empty()) d.model.erase("moe");
     read_megatron_training(s, d, dialect);
     if (experts && !d.model.contains("moe")) d.model["moe"] = nlohmann::json::object();

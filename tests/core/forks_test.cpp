@@ -160,6 +160,22 @@ TEST_CASE("MindSpeed: gelu-tanh gates the MLP, shared experts' gate; a block of 
     CHECK(experts.plan->model.moe->first_dense_layers == 0);
 }
 
+// nemo/collections/llm/gpt/model/llama.py: Llama3Config8B has 8 groups, SwiGLU and no bias.
+TEST_CASE("NeMo 2: a class's settings that the text does not change are the class's own") {
+    const Import made = import_text(
+        "import nemo_run as run\nfrom nemo.collections import llm\n"
+        "recipe = llm.llama31_8b.pretrain_recipe(name=\"a\", dir=\"b\", num_nodes=2, num_gpus_per_node=8)\n"
+        "recipe.model = run.Config(llm.LlamaModel, run.Config(llm.Llama3Config8B, num_layers=12, "
+        "hidden_size=768, ffn_hidden_size=2688, num_attention_heads=16, seq_length=1024))\n");
+    REQUIRE(made.plan);
+    CHECK(made.plan->model.layers == 12);
+    CHECK(made.plan->model.hidden == 768);
+    CHECK(made.plan->model.kv_heads == 8);
+    CHECK(made.plan->model.head_dim == 48);
+    CHECK(made.plan->model.ffn_kind == FfnKind::swiglu);
+    CHECK(made.plan->model.norm == NormKind::rmsnorm);
+}
+
 // primus/configs/modules/megatron/sft_trainer.yaml: 128 sequences of 2,048 where the text says no other.
 TEST_CASE("Primus: a supervised training has the defaults of its own trainer") {
     const Import made =
