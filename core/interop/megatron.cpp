@@ -459,7 +459,8 @@ class LayoutReader {
             s_.refusal("experts-not-divisible", "Megatron", experts,
                        " experts are not a multiple of ep = ", ep_)
                 .set_field_mends = true;
-        if (tp_ > 1 && !l_["sequence_parallel"].get<bool>() && dialect_.command_line)
+        const bool deepspeed = s_.has("moe_expert_parallel_size");  // its arguments.py has no such check
+        if (tp_ > 1 && !l_["sequence_parallel"].get<bool>() && dialect_.command_line && !deepspeed)
             s_.refusal("moe-without-sequence-parallel", "Megatron", "experts with tp ", tp_,
                        " need --sequence-parallel");
     }

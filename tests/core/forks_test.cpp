@@ -112,6 +112,7 @@ TEST_CASE("Megatron-DeepSpeed: experts by its own flags and defaults") {
     CHECK(made.plan->layout.ep == 8);
     CHECK(made.plan->layout.etp == 1);
     CHECK_FALSE(problem_called(made, "word-not-allowed"));
+    CHECK_FALSE(problem_called(made, "moe-without-sequence-parallel"));
     const Import said = import_text(small_gpt("deepspeed --num_gpus 8",
                                               "--deepspeed --num-experts 8 --topk 2 --expert-interval 1 "
                                               "--moe-expert-parallel-size 8"));
