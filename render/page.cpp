@@ -63,7 +63,7 @@ Page::Page(PageFormat format, Vec2 size, const FontFiles& fonts, std::string tit
     : Page(PageSpec{format, size, load_faces(fonts), std::move(title),
                     embedded.empty() ? std::vector<std::string>{}
                                      : std::vector<std::string>{std::move(embedded)},
-                    1, nullptr}) {}
+                    1, nullptr, "en"}) {}
 Page::Page(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Page::~Page() = default;
 
@@ -79,8 +79,8 @@ void Page::link(Rect from, const PagePlace& to) {
 void Page::link(Rect from, std::string_view address) {
     impl_->link(from, address);
 }
-void Page::begin_piece(std::string_view name) {
-    impl_->begin_piece(name);
+void Page::begin_piece(std::string_view name, std::string_view instead) {
+    impl_->begin_piece(name, instead);
 }
 void Page::end_piece() {
     impl_->end_piece();
@@ -223,7 +223,60 @@ std::string html_embedded(const std::vector<std::string>& embedded) {
     return out;
 }
 
-bool attach_to_pdf(std::string& pdf, const std::vector<std::string>& embedded) {
+namespace {
+
+// Returns it as a text of PDF: UTF-16 in hexadecimal digits (ISO 32000-1, 7.9.2.2).
+std::string pdf_text(std::string_view utf8) {
+    std::string out = "<FEFF";
+    const auto unit = [&](std::uint32_t v) {
+        for (int shift = 12; shift >= 0; shift -= 4) out += "0123456789ABCDEF"[v >> shift & 15U];
+    };
+    while (!utf8.empty()) {
+        const auto c = static_cast<std::uint32_t>(take_character(utf8));
+        if (c < 0x10000) {
+            unit(c);
+        } else {
+            unit(0xd800U + ((c - 0x10000U) >> 10U));
+            unit(0xdc00U + ((c - 0x10000U) & 0x3ffU));
+        }
+    }
+    return out + '>';
+}
+
+struct PdfObject {
+    std::size_t number = 0;
+    std::string text{};  // between "obj" and "endobj"
+};
+
+// Returns the structure's figures by their numbers, which is the order in which they were drawn. `table` is
+// where the cross-reference table stands: one section, an entry of 20 bytes an object.
+std::vector<PdfObject> figures_of_pdf(std::string_view pdf, std::size_t table, std::size_t size) {
+    constexpr std::size_t kEntry = 20;
+    constexpr std::string_view kElement = "/Type /StructElem", kFigure = "/S /Figure";
+    std::vector<PdfObject> out;
+    const std::string section = "xref\n0 " + std::to_string(size) + "\n";
+    if (pdf.compare(table, section.size(), section) != 0) return out;
+    for (std::size_t n = 1; n < size; ++n) {
+        const std::size_t entry = table + section.size() + n * kEntry;
+        if (entry + kEntry > pdf.size() || pdf[entry + kEntry - 3] != 'n') continue;
+        const auto at = number_at(pdf.substr(entry, 10), 0);
+        const std::string head = std::to_string(n) + " 0 obj\n";
+        if (!at || *at > pdf.size() || pdf.compare(*at, head.size(), head) != 0) continue;
+        const std::size_t from = *at + head.size(), end = pdf.find("endobj", from);
+        if (end == std::string_view::npos) continue;
+        const std::string_view text = pdf.substr(from, end - from);
+        // Its first lines say what it is; a stream's do not.
+        if (text.substr(0, 24).find(kElement) == std::string_view::npos
+            || text.substr(0, 60).find(kFigure) == std::string_view::npos)
+            continue;
+        out.push_back({n, std::string(text)});
+    }
+    return out;
+}
+
+}  // namespace
+
+bool attach_to_pdf(std::string& pdf, const std::vector<std::string>& embedded, const PdfSpeech& speech) {
     const auto size = last_number(pdf, "/Size "), root = last_number(pdf, "/Root "),
                table = last_number(pdf, "startxref");
     if (!size || !root || !table || *table + 4 > pdf.size() || pdf.compare(*table, 4, "xref") != 0)
@@ -233,6 +286,8 @@ bool attach_to_pdf(std::string& pdf, const std::vector<std::string>& embedded) {
     const std::size_t open = pdf.find("<<", catalog), close = pdf.find("endobj", catalog);
     if (catalog == std::string::npos || open > close || close == std::string::npos) return false;
     const std::string entries = pdf.substr(open + 2, pdf.rfind(">>", close) - open - 2);
+    std::vector<PdfObject> figures = figures_of_pdf(pdf, *table, *size);
+    if (figures.size() != speech.figures.size()) figures.clear();  // nobody knows which words are whose
     if (pdf.back() != '\n') pdf += '\n';
     std::vector<std::size_t> at;  // where each new object begins: a file and what describes it, by turns
     std::string names, marks;
@@ -251,8 +306,16 @@ bool attach_to_pdf(std::string& pdf, const std::vector<std::string>& embedded) {
                + ") /AFRelationship /Source /EF << /F " + std::to_string(file) + " 0 R >> >>\nendobj\n";
         names += (i == 0 ? "" : " ") + ("(" + name + ") ") + std::to_string(spec) + " 0 R";
     }
+    std::vector<std::size_t> figure_at;
+    for (std::size_t i = 0; i < figures.size(); ++i) {
+        std::string& text = figures[i].text;
+        text.insert(text.rfind(">>"), "   /Alt " + pdf_text(speech.figures[i]) + "\n");
+        figure_at.push_back(pdf.size());
+        pdf += std::to_string(figures[i].number) + " 0 obj\n" + text + "endobj\n";
+    }
     const std::size_t root_at = pdf.size();
-    pdf += std::to_string(*root) + " 0 obj\n<<" + entries + " /Names << /EmbeddedFiles << /Names [ " + names
+    pdf += std::to_string(*root) + " 0 obj\n<<" + entries + " /Lang (" + speech.language
+           + ") /ViewerPreferences << /DisplayDocTitle true >> /Names << /EmbeddedFiles << /Names [ " + names
            + " ] >> >> >>\nendobj\n";
     const std::size_t xref_at = pdf.size();
     std::array<char, 64> line{};
@@ -260,7 +323,12 @@ bool attach_to_pdf(std::string& pdf, const std::vector<std::string>& embedded) {
         std::snprintf(line.data(), line.size(), "%010zu 00000 n \n", offset);
         pdf += line.data();
     };
-    pdf += "xref\n" + std::to_string(*root) + " 1\n";
+    pdf += "xref\n";
+    for (std::size_t i = 0; i < figures.size(); ++i) {
+        pdf += std::to_string(figures[i].number) + " 1\n";
+        entry(figure_at[i]);
+    }
+    pdf += std::to_string(*root) + " 1\n";
     entry(root_at);
     if (!at.empty()) pdf += std::to_string(*size) + " " + std::to_string(at.size()) + "\n";
     for (const std::size_t offset : at) entry(offset);

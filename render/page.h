@@ -42,6 +42,7 @@ struct PageSpec {
     std::vector<std::string> embedded{};
     float scale = 1;                            // pixels of a PNG per logical pixel
     std::vector<TextRun>* text_runs = nullptr;  // none: where its text goes, each page's behind the last's
+    std::string language = "en";                // of its words, as is_language takes it; a PDF says it
 };
 [[nodiscard]] std::shared_ptr<const TypeFaces> load_faces(const FontFiles& fonts);
 
@@ -70,8 +71,8 @@ class Page {
     void link(Rect from, const PagePlace& to);
     void link(Rect from, std::string_view address);
     // All that is drawn between these is a piece of the document: "H1", "P", "Table", "TR", "TH", "TD",
-    // "Figure".
-    void begin_piece(std::string_view name);
+    // "Figure". `instead` is read aloud in the place of a figure. Words in no piece are a paragraph each.
+    void begin_piece(std::string_view name, std::string_view instead = {});
     void end_piece();
     // All that is drawn between these stands at the corner, by so much larger: a picture among words.
     void begin_inset(Vec2 corner, float scale);
@@ -94,7 +95,13 @@ class Page {
 void embed_in_svg(std::string& svg, std::string_view title, const std::vector<std::string>& embedded);
 // Adds to a PDF the attachments "plan.json", "plan-2.json" ..., appended as an incremental update (ISO
 // 32000-1, 7.5.6 and 7.11.4). The file has a classic cross-reference table. Returns false where the file is
-// not laid out so.
-[[nodiscard]] bool attach_to_pdf(std::string& pdf, const std::vector<std::string>& embedded);
+// not laid out so. The same update says what Cairo cannot: the language (14.9.2), and the words that stand
+// for each figure (14.9.3), in the order in which the figures were drawn.
+struct PdfSpeech {
+    std::string language = "en";
+    std::vector<std::string> figures{};
+};
+[[nodiscard]] bool attach_to_pdf(std::string& pdf, const std::vector<std::string>& embedded,
+                                 const PdfSpeech& speech = {});
 
 }  // namespace pentamesh

@@ -27,6 +27,7 @@ namespace pentamesh {
 namespace {
 
 constexpr double kPointsPerPixel = 0.75;
+constexpr const char* kDocument = "Document";
 
 cairo_status_t append(void* to, const unsigned char* data, unsigned n) {
     static_cast<std::string*>(to)->append(reinterpret_cast<const char*>(data), n);
@@ -76,7 +77,8 @@ struct CairoPage final : Page::Impl {
     std::array<cairo_font_face_t*, kFaceCount> face{};
     cairo_surface_t* surface = nullptr;
     cairo_t* cr = nullptr;
-    std::vector<std::string> pieces{};  // that are open
+    std::vector<std::string> pieces{};      // that are open
+    std::vector<std::string> instead_of{};  // what is read aloud in the place of each figure
 
     explicit CairoPage(const PageSpec& s) : spec(s) {
         for (std::size_t i = 0; i < face.size(); ++i)
@@ -108,6 +110,8 @@ struct CairoPage final : Page::Impl {
         if (image) cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
         cairo_set_font_options(cr, options);
         cairo_font_options_destroy(options);
+        // Cairo calls a file tagged where all of its pieces stand in one of these.
+        if (is_pdf()) cairo_tag_begin(cr, kDocument, nullptr);
     }
     ~CairoPage() override {
         cairo_destroy(cr);
@@ -126,6 +130,23 @@ struct CairoPage final : Page::Impl {
         }
         if (closed) cairo_close_path(cr);
     }
+    // Cairo takes an opaque box over all of a page for a new page, and forgets the pieces that were begun on
+    // it. A shape that reaches beyond the page with slanted sides is no box.
+    void box(Rect r) const {
+        double left = r.x, top = r.y, right = r.right(), bottom = r.bottom();
+        cairo_user_to_device(cr, &left, &top);
+        cairo_user_to_device(cr, &right, &bottom);
+        constexpr double kNear = 0.05;
+        const bool covers = is_pdf() && left <= kNear && top <= kNear
+                            && right >= spec.size.x * kPointsPerPixel - kNear
+                            && bottom >= spec.size.y * kPointsPerPixel - kNear;
+        if (!covers) return cairo_rectangle(cr, r.x, r.y, r.w, r.h);
+        const std::array<Vec2, 4> corners{{{r.x - 1, r.y - 1},
+                                           {r.right() + 2, r.y - 1},
+                                           {r.right() + 1, r.bottom() + 1},
+                                           {r.x - 1, r.bottom() + 1}}};
+        path(corners, true);
+    }
     void polygon(std::span<const Vec2> convex, Color color) override {
         use(color);
         path(convex, true);
@@ -134,7 +155,7 @@ struct CairoPage final : Page::Impl {
     void rect(Rect r, Color color, float radius) override {
         use(color);
         if (radius <= 0) {
-            cairo_rectangle(cr, r.x, r.y, r.w, r.h);
+            box(r);
         } else {
             const double k = std::min({radius, r.w / 2, r.h / 2});
             cairo_new_sub_path(cr);
@@ -149,7 +170,7 @@ struct CairoPage final : Page::Impl {
     void fill_rects(std::span<const Rect> rects, Color color) override {
         if (rects.empty()) return;
         use(color);
-        for (const Rect& r : rects) cairo_rectangle(cr, r.x, r.y, r.w, r.h);
+        for (const Rect& r : rects) box(r);
         cairo_fill(cr);
     }
     void stroke_pairs(std::span<const Vec2> points, Color color, float width) override {
@@ -177,6 +198,7 @@ struct CairoPage final : Page::Impl {
     void glyphs(std::span<const PlacedGlyph> run, float size, Color color) override {
         use(color);
         cairo_set_font_size(cr, size);
+        const bool loose = is_pdf() && pieces.empty();
         while (!run.empty()) {  // one face at a time
             const Face f = run[0].glyph.face;
             std::vector<cairo_glyph_t> placed;
@@ -196,9 +218,11 @@ struct CairoPage final : Page::Impl {
                 cairo_fill(cr);
                 continue;
             }
+            if (loose) cairo_tag_begin(cr, "P", nullptr);
             cairo_show_text_glyphs(cr, utf8.data(), static_cast<int>(utf8.size()), placed.data(),
                                    static_cast<int>(placed.size()), clusters.data(),
                                    static_cast<int>(clusters.size()), {});
+            if (loose) cairo_tag_end(cr, "P");
         }
     }
     [[nodiscard]] const TypeFaces& faces() const override { return *spec.faces; }
@@ -245,9 +269,10 @@ struct CairoPage final : Page::Impl {
             quoted += c == '\'' || c == '\\' ? std::string("\\") + c : std::string(1, c);
         link_with(from, "uri='" + quoted + "'");
     }
-    void begin_piece(std::string_view name) override {
+    void begin_piece(std::string_view name, std::string_view instead) override {
         if (!is_pdf()) return;
         pieces.emplace_back(name);
+        if (name == "Figure") instead_of.emplace_back(instead);
         cairo_tag_begin(cr, pieces.back().c_str(), nullptr);
     }
     void end_piece() override {
@@ -265,6 +290,10 @@ struct CairoPage final : Page::Impl {
                     {"pentamesh.plan" + (i == 0 ? "" : "." + std::to_string(i + 1)), spec.embedded[i]});
             out = encode_png(image_of(surface), texts);
         }
+        if (is_pdf()) {
+            while (!pieces.empty()) end_piece();
+            cairo_tag_end(cr, kDocument);
+        }
         cairo_surface_finish(surface);
         if (cairo_surface_status(surface) != CAIRO_STATUS_SUCCESS)
             throw Error(ErrorKind::io, "", "",
@@ -279,7 +308,7 @@ struct CairoPage final : Page::Impl {
         if (group != std::string::npos) bytes.replace(group, bytes.find('>', group) - group, "<g");
         if (svg)
             embed_in_svg(bytes, spec.title, spec.embedded);
-        else if (!attach_to_pdf(bytes, spec.embedded))
+        else if (!attach_to_pdf(bytes, spec.embedded, {spec.language, instead_of}))
             throw Error(ErrorKind::io, "", "",
                         "this Cairo writes PDF files to which no plan can be attached");
         return std::move(bytes);

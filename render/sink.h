@@ -77,7 +77,7 @@ struct Page::Impl : PageSink {
     virtual int outline(std::string_view, const PagePlace&, int) { return 0; }
     virtual void link(Rect, const PagePlace&) {}
     virtual void link(Rect, std::string_view) {}
-    virtual void begin_piece(std::string_view) {}
+    virtual void begin_piece(std::string_view, std::string_view) {}
     virtual void end_piece() {}
     virtual void begin_inset(Vec2, float) {}
     virtual void end_inset() {}

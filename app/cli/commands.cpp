@@ -50,7 +50,14 @@ const Option& Option::range(int least, int most) const {
 }
 
 const Option& Option::one_of(const std::vector<std::string>& names) const {
-    option_->check(CLI::IsMember(names));
+    const auto refused = [names](const std::string& word) -> std::string {
+        if (std::find(names.begin(), names.end(), word) != names.end()) return {};
+        const std::vector<std::string_view> known(names.begin(), names.end());
+        return "found \"" + shown_text(word) + "\", must be one of " + join(known, ", ")
+               + (known.size() > 1 ? "; the closest is \"" + std::string(nearest(word, known)) + "\""
+                                   : std::string());
+    };
+    option_->check(CLI::Validator(refused, "{" + join(names, ",") + "}"));
     return *this;
 }
 
@@ -111,7 +118,37 @@ void CommandLine::set_footer(const std::string& footer) {
     app_->footer(footer);
 }
 
+namespace {
+
+// Names the first option that the command does not have, and the closest that it has. Of other words that are
+// too many, what the parser says stays.
+std::string unexpected(const std::vector<CommandInfo>& commands, const std::vector<std::string>& words,
+                       const std::string& said) {
+    const CommandInfo* command = &commands.front();
+    for (const std::string& w : words) {
+        const auto at = std::find_if(commands.begin() + 1, commands.end(),
+                                     [&](const CommandInfo& c) { return c.name == w; });
+        if (at == commands.end()) continue;
+        command = &*at;
+        break;
+    }
+    std::vector<std::string_view> known;
+    for (const OptionInfo& o : command->options)
+        if (!o.positional) known.insert(known.end(), o.names.begin(), o.names.end());
+    for (const std::string& w : words) {
+        const std::string name = w.substr(0, w.find('='));
+        if (!name.starts_with("--") || name.size() < 3) continue;
+        if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+        return shown_text(name) + " is no option of " + command->name + "; the closest is "
+               + std::string(nearest(name, known));
+    }
+    return said;
+}
+
+}  // namespace
+
 std::optional<int> CommandLine::parse(std::vector<std::string> words) {
+    const std::vector<std::string> asked = words;
     std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
     try {
         app_->parse(std::move(words));
@@ -122,10 +159,11 @@ std::optional<int> CommandLine::parse(std::vector<std::string> words) {
         print(std::string(e.what()) + "\n");
         return 0;
     } catch (const CLI::ParseError& e) {
-        const std::string wrong = e.what();
+        std::string wrong = e.what();
         // Only `lesson` has the option: there it is the room's, whose types of state come with it.
         const bool software =
             wrong.find("not expected") != std::string::npos && wrong.find("--software") != std::string::npos;
+        if (wrong.find("not expected") != std::string::npos) wrong = unexpected(describe(), asked, wrong);
         say_error("pentamesh: " + wrong
                   + (software ? "\nA plan's software is a field of it: --set software=torchtitan" : "")
                   + "\nRun with --help for more information.");
@@ -240,7 +278,8 @@ constexpr std::array kCommands{
             "pentamesh sweep mesh-8 --vary training.sequence_length=4096,8192 --csv -o sweep.csv\n"},
     Command{"import", "a plan out of a framework's settings", add_import, kFrameworks,
             "pentamesh import train.sh -o train.plan.json\n"
-            "pentamesh import ds_config.json --model llama-3-8b --gpus 64 --json\n"},
+            "pentamesh import ds_config.json --model llama-3-8b --gpus 64 --json\n"
+            "pentamesh import --tools roll    # what is known of a tool's settings\n"},
     Command{"export", "a framework's settings for a plan", add_export, kFrameworks,
             "pentamesh export llama-3-70b-3d --to megatron\n"
             "pentamesh export mesh-8 --to device-mesh -o mesh.py\n"},

@@ -2,6 +2,7 @@
 
 #include "core/interop/import.h"
 #include "app/cli/output.h"
+#include "app/cli/tools.h"
 #include "core/base/files.h"
 #include "core/base/number.h"
 #include "core/base/text.h"
@@ -24,6 +25,7 @@ using interop::Listed;
 struct Arguments : JobArguments {
     std::string file, from, out, on, recipe, arguments;
     std::vector<std::string> sets;
+    bool tools = false, markdown = false;
 };
 
 Json json_of_list(const std::vector<Listed>& rows, bool paths, bool reasons) {
@@ -170,6 +172,9 @@ int import_links(const Context& context, const Arguments& a, interop::FabricTool
 }
 
 int import(const Context& context, const Arguments& a) {
+    if (a.tools) return list_tools(context, {a.file, a.markdown, a.out});
+    if (a.markdown) refuse("--markdown is for --tools");
+    if (a.file.empty()) refuse("FILE is required");
     const std::string text = read_input(a.file);
     if (const std::string words = runs::run_file_words(text); !words.empty())
         throw Error(ErrorKind::invalid, a.file, "", words);
@@ -206,8 +211,9 @@ int import(const Context& context, const Arguments& a) {
 
 void add_import(Options& app, Context& context) {
     auto& a = run_with(app, context, import);
-    app.add_option("FILE", a.file, "a launch script, a configuration file or a log; - for standard input")
-        .required();
+    app.add_option(
+        "FILE", a.file,
+        "a launch script, a configuration file or a log; - for standard input. With --tools: a tool's name");
     std::vector<std::string> names;
     for (const interop::Tool* tool : interop::read_tools()) names.emplace_back(tool->name);
     for (const interop::FabricTool tool : kTools) names.emplace_back(interop::name_of(tool));
@@ -231,8 +237,12 @@ void add_import(Options& app, Context& context) {
     app.add_option("--cluster", a.cluster, "a cluster preset's id; h100-sxm-ib where it is left out")
         .type_name("CLUSTER");
     add_sets(app, a.sets);
-    app.add_option("-o,--output", a.out, "write the plan to a file").type_name("FILE");
+    app.add_option("-o,--output", a.out, "write the plan, or with --tools the list, to a file")
+        .type_name("FILE");
+    app.add_flag("--tools", a.tools,
+                 "list the tools that are read and what is known of each; all settings of one: --tools roll");
     add_json_flag(app, context);
+    app.add_flag("--markdown", a.markdown, "write the list of --tools as Markdown").excludes("--json");
 }
 
 namespace {

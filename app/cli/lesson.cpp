@@ -138,7 +138,8 @@ int lesson(const Context& context, const LessonOptions& options) {
     const Plan base = load_plan(context, options.plan);
     if (options.pdf) {
         write_output(options.output,
-                     ui::lesson_pdf(read.lesson, base, context.presets, find_fonts(context.data_folder)));
+                     ui::lesson_pdf(read.lesson, base, context.presets, find_fonts(context.data_folder),
+                                    language_of(read_file(file))));
         return 0;
     }
     print_to(options.output, options.html ? in_language(ui::lesson_page(read.lesson, base, context.presets,

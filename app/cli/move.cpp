@@ -35,6 +35,14 @@ PlanArgument second_of(const MoveCommand& options) {
     return b;
 }
 
+Plan load_second(const Context& context, const PlanArgument& second, const std::vector<std::string>& sets) {
+    try {
+        return load_plan(context, second);
+    } catch (const Error& e) {
+        throw_as_set_b(e, sets);
+    }
+}
+
 Json json_of_move_bytes(const MoveBytes& b) {
     return {{"needed_bytes", whole(b.needed)},
             {"stays_bytes", whole(b.stays)},
@@ -138,7 +146,7 @@ int move_plans(const Context& context, const MoveCommand& options) {
     const PlanArgument second = second_of(options);
     if (options.plan.name == "-" && second.name == "-")
         refuse("standard input has one plan, not two: save it to a file");
-    const Plan a = load_plan(context, options.plan), b = load_plan(context, second);
+    const Plan a = load_plan(context, options.plan), b = load_second(context, second, options.second.sets);
     const Evaluation ea = assess(a), eb = assess(b);
     int status = 0;
     for (const Evaluation* e : {&ea, &eb})

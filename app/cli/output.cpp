@@ -8,6 +8,7 @@
 #include "app/ui/shell/files.h"
 #include "core/advice/advice.h"
 #include "core/base/files.h"
+#include "core/base/json_reader.h"
 #include "core/base/text.h"
 #include "core/explain/sequence_parallel.h"
 #include "core/interop/import.h"
@@ -582,6 +583,11 @@ PlanText text_of(const Context& context, const PlanArgument& argument) {
 LoadedPlan load_plan_and_sets(const Context& context, const PlanArgument& argument) {
     const PlanText in = text_of(context, argument);
     LoadedPlan loaded{parse_plan(in.text, in.name, context.presets, argument.sets), std::nullopt};
+    constexpr const char* kSoftware = "/training/software";
+    const std::optional<nlohmann::json> text = try_parse_json(in.text);
+    const std::vector<std::string> set = pointers_of_sets(argument.sets);
+    loaded.names_software = (text && text->contains(nlohmann::json::json_pointer(kSoftware)))
+                            || std::find(set.begin(), set.end(), kSoftware) != set.end();
     if (!argument.constants.empty())
         loaded.plan = with_constants_of(
             loaded.plan, read_constants(read_input(argument.constants), argument.constants, context.presets),
@@ -600,6 +606,20 @@ LoadedPlan load_plan_and_sets(const Context& context, const PlanArgument& argume
     if (const std::string lost = lost_words_text(*loaded.before, loaded.plan); !lost.empty())
         say_error("pentamesh: " + lost);
     return loaded;
+}
+
+void throw_as_set_b(const Error& error, const std::vector<std::string>& sets) {
+    constexpr std::string_view kSet = "--set ";
+    const auto is_of_b = [&](const std::string& text) {
+        return text.starts_with(kSet) && std::any_of(sets.begin(), sets.end(), [&](const std::string& set) {
+                   const std::string_view rest = std::string_view(text).substr(kSet.size());
+                   return rest.starts_with(shown_text(set)) || rest.starts_with(shown_json(set));
+               });
+    };
+    const auto named = [&](const std::string& text) {
+        return is_of_b(text) ? "--set-b " + text.substr(kSet.size()) : text;
+    };
+    throw Error(error.kind(), named(error.path()), error.pointer(), named(error.message()));
 }
 
 void put_followed(const std::vector<Edit>& followed, Json& out) {

@@ -182,8 +182,11 @@ struct LoadedPlan {
     Plan plan;                     // with --set
     std::optional<Plan> before;    // without; nullopt: nothing is set, or --set mends what could not be read
     std::vector<Edit> followed{};  // of --set, as data parallelism that takes the rest (follow.h)
+    bool names_software = false;   // its text has training.software, or --set sets it
 };
 [[nodiscard]] LoadedPlan load_plan_and_sets(const Context& context, const PlanArgument& argument);
+// Throws an error about one of these settings as it was asked for: as --set-b, not as --set.
+[[noreturn]] void throw_as_set_b(const Error& error, const std::vector<std::string>& sets);
 // Puts into `out`, an object, what followed from --set: "followed": {"/layout/dp_shard": 16}. Where nothing
 // did, there is no such key.
 void put_followed(const std::vector<Edit>& followed, Json& out);

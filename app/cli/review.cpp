@@ -67,7 +67,11 @@ std::vector<Plan> other_plans(const Context& context, const ReviewOptions& optio
         }
         if (other.name == "-" && ++from_stdin > 1)
             refuse("standard input has one plan, not two: save it to a file");
-        out.push_back(load_plan(context, other));
+        try {
+            out.push_back(load_plan(context, other));
+        } catch (const Error& e) {
+            throw_as_set_b(e, i == 0 ? options.second.sets : std::vector<std::string>());
+        }
     }
     return out;
 }
@@ -273,7 +277,12 @@ int compare_plans(const Context& context, const CompareOptions& options) {
         PlanArgument one = options.of_all;
         one.name = names[i];
         if (i == 1) one.sets.insert(one.sets.end(), options.sets_b.begin(), options.sets_b.end());
-        LoadedPlan loaded = load_plan_and_sets(context, one);
+        LoadedPlan loaded;
+        try {
+            loaded = load_plan_and_sets(context, one);
+        } catch (const Error& e) {
+            throw_as_set_b(e, i == 1 ? options.sets_b : std::vector<std::string>());
+        }
         put_followed(loaded.followed, followed.emplace_back(Json::object()));
         plans.push_back(std::move(loaded.plan));
         evaluations.push_back(assess(plans.back()));

@@ -66,7 +66,11 @@ LoadedPlan plan_of(const Context& context, const SearchArguments& a) {
                       ? Json(a.model)
                       : model_to_json(parse_model(read_input(a.model), a.model, context.presets))},
         {"cluster", {{"preset", a.cluster}, {"gpus", a.gpus}}}};
-    return {plan_from_json(plan, "search", context.presets, a.plan.sets), std::nullopt};  // all GPUs are free
+    LoadedPlan made{plan_from_json(plan, "search", context.presets, a.plan.sets),
+                    std::nullopt};  // all GPUs are free
+    const std::vector<std::string> set = pointers_of_sets(a.plan.sets);
+    made.names_software = std::find(set.begin(), set.end(), "/training/software") != set.end();
+    return made;
 }
 
 // Reads "5%", "5 %" or "0.05"; nullopt where nothing is asked.
@@ -116,6 +120,15 @@ void choose_software(const std::string& name, Plan& plan, SpaceRequest& asked) {
     plan.training.software = *software;
 }
 
+// Says by whose rules the layouts of a plan are judged that names no software; empty where it names one, or
+// --for says it.
+std::string taken_words(const Plan& plan, bool names_software, const std::string& asked) {
+    if (names_software || !asked.empty()) return {};
+    return "the plan names no training.software: the rules and figures of "
+           + facts_of(plan.training.software).name
+           + " are taken; --for any takes layouts of any software, --for torchtitan those of that one";
+}
+
 Json layout_of(const Plan& plan) {
     return plan_to_json(plan)["layout"];
 }
@@ -134,24 +147,29 @@ Json training_of(const Plan& plan, const SearchSpace& space) {
 }
 
 Json json_of_result(const SearchResult& r, const SearchSpace& space) {
-    return {{"layout", layout_of(r.plan)},
-            {"training", training_of(r.plan, space)},
-            {"step_s", r.step_s},
-            {"tokens_per_s", r.tokens_per_s},
-            {"mfu", r.mfu},
-            {"mfu_causal", mfu_causal(r.step)},
-            {"memory_bytes", whole(r.memory_bytes)},
-            {"headroom", r.headroom},
-            {"verdict", verdict_of_fit(r.fit)},
-            {"bubble_s", r.bubble_s},
-            {"exposed_s", r.exposed_s},
-            {"cost_per_token", r.cost_per_token > 0 ? Json(r.cost_per_token) : Json(nullptr)},
-            {"pareto", r.pareto},
-            {"alike", r.alike},
-            {"tied", r.tied},
-            {"changes", r.changes},
-            {"slow_link_s", r.slow_link_s > 0 ? Json(r.slow_link_s) : Json(nullptr)},
-            {"slow_stage_s", r.slow_stage_s > 0 ? Json(r.slow_stage_s) : Json(nullptr)}};
+    Json out{{"layout", layout_of(r.plan)},
+             {"training", training_of(r.plan, space)},
+             {"step_s", r.step_s},
+             {"tokens_per_s", r.tokens_per_s},
+             {"mfu", r.mfu},
+             {"mfu_causal", mfu_causal(r.step)},
+             {"memory_bytes", whole(r.memory_bytes)},
+             {"headroom", r.headroom},
+             {"verdict", verdict_of_fit(r.fit)},
+             {"bubble_s", r.bubble_s},
+             {"exposed_s", r.exposed_s},
+             {"cost_per_token", r.cost_per_token > 0 ? Json(r.cost_per_token) : Json(nullptr)},
+             {"pareto", r.pareto},
+             {"alike", r.alike},
+             {"tied", r.tied},
+             {"changes", r.changes},
+             {"slow_link_s", r.slow_link_s > 0 ? Json(r.slow_link_s) : Json(nullptr)},
+             {"slow_stage_s", r.slow_stage_s > 0 ? Json(r.slow_stage_s) : Json(nullptr)}};
+    if (!space.software) {
+        Json& names = out["run_by"] = Json::array();
+        for (const std::string_view name : software_that_runs(r.plan)) names.push_back(std::string(name));
+    }
+    return out;
 }
 
 // Lists what the plan's software does not run of it.
@@ -339,6 +357,7 @@ int run_search(const Context& context, const SearchArguments& arguments) {
     LoadedPlan loaded = plan_of(context, arguments);
     Plan& plan = loaded.plan;
     SpaceRequest asked = arguments.space;
+    const std::string taken = taken_words(plan, loaded.names_software, arguments.software);
     choose_software(arguments.software, plan, asked);
     const bool by_memory = parse_name<Goal>(arguments.goal) == Goal::memory;
     const std::optional<double> share = share_of("--within", arguments.within);
@@ -361,9 +380,11 @@ int run_search(const Context& context, const SearchArguments& arguments) {
     const std::string proposed = within || made_up ? std::string() : proposed_words(plan, asked, r);
     Answer out{json_of_search(plan, r, seconds, within, made_up), results_table(r),
                search_document(plan, r, ties.then, seconds, within, made_up, proposed)};
+    out.json["software_taken"] = taken.empty() ? Json(nullptr) : Json(taken);
     out.json["proposed"] = proposed.empty() ? Json(nullptr) : Json(proposed);
     if (!r.nothing_fits.empty()) out.errors.push_back("pentamesh: " + r.nothing_fits);
     put_followed(loaded.followed, out.json);
+    if (!taken.empty()) say_error("pentamesh: " + taken);
     return print_answer(context, arguments.forms, out);
 }
 

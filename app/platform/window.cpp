@@ -7,6 +7,7 @@
 #include "app/ui/shell/shell.h"
 #include "core/base/files.h"
 #include "core/base/threads.h"
+#include "core/teach/translation.h"
 #include "render/png.h"
 #include "render/surface.h"
 
@@ -84,8 +85,10 @@ void write_wanted(const Presets& presets, const Wanted& wanted, const FontFiles&
         if (wanted.handout) {
             const Lesson& lesson = shell.lesson().lesson;
             const bool pdf = ending_of(wanted.file) == "pdf";
-            write_file(wanted.file, pdf ? ui::lesson_pdf(lesson, shell.lesson_base(), presets, fonts)
-                                        : ui::lesson_page(lesson, shell.lesson_base(), presets, fonts));
+            const std::string language = language_of(try_read_file(shell.lesson().file).value_or(""));
+            write_file(wanted.file,
+                       pdf ? ui::lesson_pdf(lesson, shell.lesson_base(), presets, fonts, language)
+                           : ui::lesson_page(lesson, shell.lesson_base(), presets, fonts));
         } else if (wanted.results) {
             write_file(wanted.file,
                        ui::make_results_picture(

@@ -6,6 +6,7 @@
 #include "core/plan/names.h"
 #include "core/plan/problem.h"
 #include "core/plan/software.h"
+#include "core/rules/software_runs.h"
 #include "core/step/step.h"
 
 #include <algorithm>
@@ -292,6 +293,8 @@ Table results_table(const SearchReport& r) {
     if (ties) t.columns.push_back({"changes of the plan", Shown::count, "changes"});
     if (robust) t.columns.push_back({"slow link", Shown::seconds, "slow_link_s"});
     if (robust) t.columns.push_back({"slow stage", Shown::seconds, "slow_stage_s"});
+    const bool any_software = !r.space.software;
+    if (any_software) t.columns.push_back({"run by", Shown::words, "run_by"});
     for (const SearchResult& x : r.results) {
         Table::Row& row = t.rows.emplace_back();
         for (const Varied v : shown) row.push_back(value_cell(x.choice, v));
@@ -309,8 +312,14 @@ Table results_table(const SearchReport& r) {
         if (ties) row.emplace_back(x.changes);
         const auto slowed = [&](double step_s) { row.push_back(step_s > 0 ? Cell(step_s) : Cell("")); };
         if (robust) slowed(x.slow_link_s), slowed(x.slow_stage_s);
+        if (any_software) row.emplace_back(run_by_words(x.plan));
     }
     return t;
+}
+
+std::string run_by_words(const Plan& plan) {
+    const std::vector<std::string_view> names = software_that_runs(plan);
+    return names.empty() ? "no known software" : join(names, ", ");
 }
 
 Table found_table(std::span<const FoundRow> rows) {

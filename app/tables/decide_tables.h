@@ -42,6 +42,8 @@ namespace pentamesh {
 
 // Returns a table with a column for each field that the space varies, then the figures.
 [[nodiscard]] Table results_table(const SearchReport& r);
+// Returns "Megatron-LM, torchtitan": who runs a layout.
+[[nodiscard]] std::string run_by_words(const Plan& plan);
 [[nodiscard]] Table rejected_table(const SearchReport& r);
 // Holds the best layout so far while a search runs, or a layout to compare it with.
 struct FoundRow {

@@ -195,7 +195,11 @@ std::string_view nearest(std::string_view word, const std::vector<std::string_vi
     std::string_view best;
     std::size_t least = std::string_view::npos;
     for (const std::string_view k : known) {
-        const std::size_t distance = edit_distance(word, k);
+        // A name without its end, as "h100-sx", is that name.
+        constexpr std::size_t kTellsSomething = 3;
+        const bool begins = word.size() >= kTellsSomething && k.starts_with(word);
+        const std::size_t distance =
+            begins ? std::min<std::size_t>(edit_distance(word, k), 1) : edit_distance(word, k);
         if (distance >= least) continue;
         least = distance;
         best = k;

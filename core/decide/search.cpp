@@ -660,11 +660,6 @@ bool means_nothing(const Plan& plan, std::size_t edit) {
 
 constexpr int kAnyTop = 64;  // results among which one is looked for that lacks nothing new
 
-bool is_layout_of(const Plan& a, const Plan& b) {
-    return a.layout == b.layout && a.training.micro_batch == b.training.micro_batch
-           && a.training.recompute == b.training.recompute;
-}
-
 }  // namespace
 
 std::vector<SearchResult> best_of_each_edit(const Plan& plan, const SearchOptions& options) {
@@ -680,11 +675,11 @@ std::vector<SearchResult> best_of_each_edit(const Plan& plan, const SearchOption
         if (means_nothing(plan, edit)) continue;
         SearchReport found = search(complete, space_around(complete, edit, edit, lacking), asked);
         const auto other = std::find_if(found.results.begin(), found.results.end(), [&](const auto& r) {
-            return !is_layout_of(complete, r.plan) && !changed_choices(plan, r.choice).empty()
+            return !is_laid_out_as(complete, r.plan) && !changed_choices(plan, r.choice).empty()
                    && !lack_that_came(plan, r.plan);
         });
         if (other == found.results.end()) continue;
-        const auto again = [&](const SearchResult& r) { return is_layout_of(r.plan, other->plan); };
+        const auto again = [&](const SearchResult& r) { return is_laid_out_as(r.plan, other->plan); };
         if (std::none_of(out.begin(), out.end(), again)) out.push_back(std::move(*other));
     }
     std::stable_sort(out.begin(), out.end(),
@@ -716,7 +711,7 @@ struct NearKept {
 
     [[nodiscard]] bool may_be(const SearchResult& r) const {
         return r.memory_bytes <= most_bytes
-               && (!lacking || (!lack_that_came(plan, r.plan) && !is_layout_of(plan, r.plan)));
+               && (!lacking || (!lack_that_came(plan, r.plan) && !is_laid_out_as(plan, r.plan)));
     }
     static bool has(const std::array<std::size_t, 2>& edits, std::size_t edit) {
         return edits[0] == edit || edits[1] == edit;

@@ -215,6 +215,10 @@ void lay_out(const Plan& plan, const LayoutChoice& c, Plan& out) {
     follow_software(plan, out);
 }
 
+bool is_laid_out_as(const Plan& a, const Plan& b) {
+    return a.layout == b.layout && a.training == b.training;
+}
+
 namespace {
 
 using Json = nlohmann::ordered_json;

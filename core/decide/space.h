@@ -153,6 +153,8 @@ struct LayoutChoice {
 // the kind of context parallelism are those that the plan's software wants. Writes over `out`, which must be
 // a copy of `plan` or come from here.
 void lay_out(const Plan& plan, const LayoutChoice& choice, Plan& out);
+// Returns true if all of layout and training is equal in two changes of one plan.
+[[nodiscard]] bool is_laid_out_as(const Plan& a, const Plan& b);
 
 // Finds fields of a plan that change together or by themselves, as a comparison shows and takes them.
 

@@ -16,6 +16,7 @@
 namespace pentamesh::interop {
 
 // "called": the tool in a sentence.
+// "source": what this was taken from, a list of {"repository", "commit" or "release", "date"} (tool_facts.h).
 // "fields": its names are fields of the plan, and the file is read without code (Reader::fields). "software"
 //   then says whose figures the plan has, "left_over_layers" that stages take layers that do not divide.
 // "names": a tool's name to the name that a reader asks for. In a dialect of fields this is the field itself

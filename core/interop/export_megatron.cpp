@@ -53,7 +53,10 @@ void put_degrees(ExportDraft& draft) {
 
 void put_expert_degrees(ExportDraft& draft) {
     const Layout& l = draft.plan.layout;
-    if (!draft.plan.model.moe) return;
+    if (!draft.plan.model.moe) {  // Megatron lays its mesh of experts out without them too
+        if (l.etp && *l.etp != l.tp) draft.put("/layout/etp", *l.etp);
+        return;
+    }
     draft.put("/layout/ep", l.ep);
     draft.put("/layout/etp", l.etp.value_or(l.tp));
     const bool flex = l.ep_comm == EpComm::deepep || l.ep_comm == EpComm::hybridep;

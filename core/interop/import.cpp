@@ -97,8 +97,9 @@ bool is_model_part(std::string_view pointer) {
     const bool yaml = !is_script(r.text) && has(r.text, ":") && !has_line(r.text, "import ")
                       && !has_line(r.text, "def ") && !has_line(r.text, "[");
     if (yaml) (void)read_yaml(r.text, r.path);  // it says the line where it cannot
-    fail(r,
-         "no framework's settings are known by this text" + nearest + "; `pentamesh import --help` says all");
+    fail(r, "no framework's settings are known by this text" + nearest
+                + "; `pentamesh import --tools` lists the " + std::to_string(read_tools().size())
+                + " tools that are read");
 }
 
 const Tool& tool_of(const ImportRequest& r, const Presets& presets, const std::string& missing) {
@@ -710,11 +711,14 @@ Import import_settings(const ImportRequest& request, const Presets& presets) {
 
     // The rest is request for; each setting that no reader took goes into its list.
     if (!draft.own_model && draft.model_preset.empty() && !draft.model.contains("hidden"))
-        sheet.ask(Asked::model, Severity::error, "model-missing",
-                  plain((draft.other_model.empty() ? "The text does not say the model: name it"
-                                                   : "No preset is the model " + draft.other_model
-                                                         + ": name one, or its config.json"),
-                        " (--model on the command line)"));
+        sheet.ask(
+            Asked::model, Severity::error, "model-missing",
+            plain((draft.other_model.empty() ? "The text does not say the model: name it"
+                   : !draft.why_no_preset.empty()
+                       ? "A plan cannot state the model " + draft.other_model + ", " + draft.why_no_preset
+                             + ": name one that is near"
+                       : "No preset is the model " + draft.other_model + ": name one, or its config.json"),
+                  " (--model on the command line)"));
     if (draft.gpus > (1 << 20))
         sheet.error("gpus-not-allowed", "found ", draft.gpus, " GPUs, at most 1,048,576 are read");
     if (sheet.failed()) leave_unread(sheet, tool, known);

@@ -108,6 +108,7 @@ class LayoutReader {
         sharding();
         dispatcher();
         stages();
+        shared_prediction();
         empty_layers();
         batch();
         cuts();
@@ -132,9 +133,6 @@ class LayoutReader {
         l_["sequence_parallel"] = l_.value("sequence_parallel", false) && tp_ > 1;
         const bool outside = s_.flag("use_tp_pp_dp_mapping", "/layout/order").value_or(false);
         l_["order"] = outside ? "tp-cp-ep-pp-dp" : "tp-cp-ep-dp-pp";
-        if (outside && ep_ > 1)
-            s_.refusal("order-with-experts", "Megatron", s_.written("use_tp_pp_dp_mapping"),
-                       " with an expert-parallel degree above 1");
         // Megatron-DeepSpeed's own way: heads for tokens over these ranks.
         const auto ulysses = s_.integer("ds_sequence_parallel_size", "/layout/cp");
         if (ulysses.value_or(1) > 1 && !s_.has("context_parallel_size")) {
@@ -312,7 +310,9 @@ class LayoutReader {
         const auto per_chunk = s_.integer("num_layers_per_virtual_pipeline_stage", "/layout/virtual_stages");
         auto chunks = s_.integer("num_virtual_stages_per_pipeline_rank", "/layout/virtual_stages");
         if (!chunks) chunks = s_.integer("virtual_pipeline_model_parallel_size", "/layout/virtual_stages");
-        auto layout = s_.text("pipeline_model_parallel_layout", "/layout/stage_layers");
+        auto layout = written_layout();
+        const Setting* const said = s_.last("pipeline_model_parallel_layout");
+        const bool unread = said && !layout && !said->unknown.empty();
         for (const char* key : {"hybrid_layer_pattern", "hybrid_override_pattern"})
             if (std::string all = s_.value_of(key);
                 all.find('|') < all.find('/') && d_.model.contains("pattern")) {
@@ -354,7 +354,7 @@ class LayoutReader {
         if (layout) {
             v = from_layout(*layout, layers);
             if (v == 0) return;
-        } else {
+        } else if (!unread) {
             split(layers, v, embedding, loss);
         }
         l_["virtual_stages"] = v;
@@ -362,8 +362,43 @@ class LayoutReader {
         if (v > 1 && group_ > 0) l_["microbatch_group"] = group_;
     }
 
+    // Returns true at a text that a program works out: a name, a list that has more than the words of a
+    // layout.
+    [[nodiscard]] static bool is_made(std::string_view text) {
+        if (!text.starts_with('['))
+            return text.find_first_of("|*") == std::string_view::npos
+                   && !parse_pipeline_layout(text).error.empty();
+        bool any = false;
+        for (std::size_t i = 0; i < text.size(); ++i) {
+            std::size_t end = i;
+            while (end < text.size() && is_name_char(text[end])) ++end;
+            const std::string_view word = text.substr(i, end - i);
+            if (word.empty() && std::string_view("[], '\"\n").find(text[i]) == std::string_view::npos)
+                return true;
+            if (word.empty()) continue;
+            if (word != "embedding" && word != "decoder" && word != "mtp" && word != "loss") return true;
+            any = true;
+            i = end - 1;
+        }
+        return !any;
+    }
+
+    // Returns the layout that is written; nothing, and asks for it, where a program makes it.
+    std::optional<std::string> written_layout() {
+        const char* const key = "pipeline_model_parallel_layout";
+        auto text = s_.text(key, "/layout/stage_layers");
+        if (!text || dialect_.command_line || s_.last(key)->quoted
+            || parse_number_list(*text).value_or(std::vector<std::int64_t>{}).size() > 0 || !is_made(*text))
+            return text;
+        s_.leave_unknown(key, *text);
+        return s_.text(key, "/layout/stage_layers");
+    }
+
     std::int64_t from_layout(const std::string& text, std::int64_t layers) {
-        const PipelineParts parts = parse_pipeline_layout(text);
+        PipelineParts parts = parse_pipeline_layout(text);
+        if (const auto list = parse_number_list(text);
+            list && !list->empty())  // given for /layout/stage_layers
+            parts = {*list, -1, {}};
         const std::string name = s_.written("pipeline_model_parallel_layout");
         if (!parts.error.empty()) {
             s_.error("pipeline-layout", name, ": ", text, ": ", parts.error);
@@ -431,6 +466,19 @@ class LayoutReader {
         s_.refusal("layers-not-divisible", "Megatron", layers, " ", what, " do not divide over ", stages,
                    " stages")
             .set_field_mends = true;
+    }
+
+    // Megatron can predict every further token with the same layer (multi_token_prediction.py).
+    void shared_prediction() {
+        const char* const key = "mtp_use_repeated_layer";
+        if (!s_.has(key)) return;
+        const bool shared = s_.flag(key, "/model/mtp_layers").value_or(false);
+        const auto depths = d_.model.value("mtp_layers", std::int64_t{0});
+        if (!shared || depths < 2) return s_.ignore(key);
+        s_.cannot_hold(key, "the plan has a prediction layer of its own for each further token");
+        s_.problem(Severity::warning, "prediction-layers", s_.written(key),
+                   ": Megatron holds one prediction layer and runs it ", depths, " times; the plan counts ",
+                   depths, " layers, so that parameters and their memory come out too high.");
     }
 
     // Checks the sizes that a degree must divide; a model from a preset is checked with the plan.
@@ -615,6 +663,9 @@ namespace {
 
 // Takes the recipe or model that a text names.
 void take_named(SettingsSheet& sheet, PlanDraft& draft, const Presets& presets) {
+    // A provider that has the sizes of one model: OlMoEModelProvider.
+    if (!preset_for(presets, sheet.value_of("model()")).empty())
+        return take_model(sheet, draft, presets, "model()");
     for (const char* key : {"from_hf_pretrained(0)", "recipe", "mr", "model_recipe_name", "pretrain_recipe()",
                             "hf_model_id", "factory"}) {
         std::string value = sheet.value_of(key);
@@ -645,6 +696,21 @@ void hybrid_defaults(const SettingsSheet& s, nlohmann::json& m) {
     if (s.has("position_embedding_type")) return;
     m["positions"] = "rope";
     m.erase("max_positions");
+}
+
+// Sets what Gemma3ModelProvider has (models/gemma/gemma3_provider.py): it is called with sizes only.
+void gemma3_defaults(nlohmann::json& m) {
+    m["ffn_kind"] = "geglu";
+    m["tied_embeddings"] = m["post_norms"] = true;
+    m["norm"] = "rmsnorm";
+    m["qk_norm"] = "head";
+    m["mlp_bias"] = m["attention_bias"] = false;
+    m["positions"] = "rope";
+    m.erase("max_positions");
+    // Its window_size is how many keys a token sees, itself too, where Megatron counts those before it.
+    if (m.contains("sliding_window")) m["sliding_window"] = m["sliding_window"].get<std::int64_t>() - 1;
+    m["pattern"] = {{{"kind", "window"}, {"ffn", "dense"}, {"count", 5}},
+                    {{"kind", "full"}, {"ffn", "dense"}, {"count", 1}}};
 }
 
 void read_world(SettingsSheet& s, PlanDraft& d, const Launch* launch) {
@@ -722,6 +788,7 @@ void read_bridge(SettingsSheet& s, PlanDraft& d, const Presets& presets, const L
     if (sizes && !own_model && !s.has("kv_channels") && d.model.contains("heads"))
         d.model["head_dim"] = std::max<std::int64_t>(
             d.model.value("hidden", std::int64_t{1}) / d.model.value("heads", std::int64_t{1}), 1);
+    if (own_model && s.written("num_layers").starts_with("Gemma3ModelProvider.")) gemma3_defaults(d.model);
     if (d.model.contains("moe") && d.model["moe"].empty()) d.model.erase("moe");
     read_megatron_training(s, d, dialect);
     if (experts && !d.model.contains("moe")) d.model["moe"] = nlohmann::json::object();

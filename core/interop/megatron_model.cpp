@@ -31,6 +31,7 @@ class ModelReader {
         window();
         experts();
         mamba();
+        linear_attention();
         if (compressed) compressed_attention(latent);
         hyper_connections();
     }
@@ -338,6 +339,52 @@ class ModelReader {
         std::string letters;
         for (const int experts : pattern) letters.push_back(experts == 1 ? 'e' : 'd');
         set_pattern(letters, "moe_layer_freq");
+    }
+
+    // From experimental_attention_variant_module_specs.py: of N layers the last one has attention over all
+    // keys; in a list 1 is a layer of linear attention.
+    void linear_attention() {
+        const std::string variant = s_.value_of("experimental_attention_variant");
+        if (!whole_ || (variant != "gated_delta_net" && variant != "gdn")) return;
+        const auto layers = std::min<std::int64_t>(value("layers", 0), 1 << 16);
+        const std::string freq = s_.value_of("linear_attention_freq");
+        std::vector<int> linear;
+        if (const auto every = parse_integer(freq); every && *every > 0) {
+            for (std::int64_t i = 0; i < layers; ++i) linear.push_back((i + 1) % *every == 0 ? 0 : 1);
+        } else if (const auto list = parse_layer_pattern(freq)) {
+            linear = *list;
+        }
+        if (layers == 0 || static_cast<std::int64_t>(linear.size()) != layers || m_.contains("pattern")) {
+            s_.problem(Severity::warning, "linear-attention", s_.written("experimental_attention_variant"),
+                       ": which layers have linear attention is not read here; the plan counts attention over"
+                       " all keys in each.");
+            return;
+        }
+        const bool moe = m_.contains("moe");
+        const std::int64_t dense = moe ? m_["moe"].value("first_dense_layers", std::int64_t{0}) : layers,
+                           nth = moe ? m_["moe"].value("every", std::int64_t{1}) : 1;
+        std::string letters;
+        for (std::int64_t i = 0; i < layers; ++i) {
+            const bool experts = i >= dense && (i - dense + 1) % nth == 0;
+            const bool keys = linear[static_cast<std::size_t>(i)] == 0;
+            letters.push_back(keys ? (experts ? 'e' : 'd') : experts ? 'L' : 'l');
+        }
+        set_pattern(letters, "linear_attention_freq");
+        if (!m_.contains("pattern")) return;
+        if (moe) {
+            m_["moe"].erase("first_dense_layers");
+            m_["moe"]["every"] = 1;
+        }
+        const auto take = [&](const char* key, const char* field, std::int64_t otherwise) {
+            return s_.integer(key, std::string("/model/linear/") + field).value_or(otherwise);
+        };
+        m_["linear"] = {{"kind", "gated_delta"},
+                        {"key_heads", take("linear_num_key_heads", "key_heads", 16)},
+                        {"value_heads", take("linear_num_value_heads", "value_heads", 32)},
+                        {"key_head_dim", take("linear_key_head_dim", "key_head_dim", 128)},
+                        {"value_head_dim", take("linear_value_head_dim", "value_head_dim", 128)},
+                        {"conv", take("linear_conv_kernel_dim", "conv", 4)}};
+        s_.map("experimental_attention_variant", "/model/linear");
     }
 
     // ---- DeepSeek-V4: the branch dev of Megatron-LM, d48bd6be ---------------------------------------------

@@ -40,6 +40,11 @@ const Setting* SettingsSheet::last(std::string_view key) const {
     return found == at_.end() ? nullptr : &rows_[keys_[found->second].last].setting;
 }
 
+void SettingsSheet::leave_unknown(std::string_view key, const std::string& what) {
+    if (const auto found = at_.find(std::string(key)); found != at_.end())
+        rows_[keys_[found->second].last].setting.unknown = what;
+}
+
 std::string SettingsSheet::written(std::string_view key) const {
     const Setting* s = last(key);
     return s ? s->name : std::string(key);
@@ -301,6 +306,15 @@ std::string preset_for(const Presets& presets, std::string_view name) {
     return found;
 }
 
+std::string why_no_preset(const Presets& presets, std::string_view name) {
+    const std::string wanted = model_in(name);
+    const nlohmann::json names = model_names(presets).value("not_held", nlohmann::json::object());
+    for (const auto& [why, models] : names.items())
+        for (const nlohmann::json& model : models)
+            if (squeezed(model.get<std::string>()) == wanted) return why;
+    return {};
+}
+
 void take_model(SettingsSheet& sheet, PlanDraft& draft, const Presets& presets, std::string_view key,
                 std::string name) {
     const Setting* s = sheet.last(key);
@@ -311,6 +325,7 @@ void take_model(SettingsSheet& sheet, PlanDraft& draft, const Presets& presets, 
     if (!draft.model_preset.empty()) return sheet.map(key, "/model");
     sheet.cannot_hold(key, "it names the model, and no preset has this name");
     draft.other_model = name;
+    draft.why_no_preset = why_no_preset(presets, name);
 }
 
 RecipeName read_recipe_name(std::string_view name, const Presets& presets) {

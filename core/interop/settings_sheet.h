@@ -83,6 +83,8 @@ class SettingsSheet {
     // Looks without marking.
     [[nodiscard]] std::string value_of(std::string_view key) const;
 
+    // Says that the setting's value is made by `what`, which is not read: it is asked for when it is read.
+    void leave_unknown(std::string_view key, const std::string& what);
     void map(std::string_view key, std::string_view path) { mark(key, State::mapped, path, {}); }
     // Maps a setting to where another one, which follows from it, went.
     void map_as(std::string_view key, std::string_view other);
@@ -178,6 +180,7 @@ struct PlanDraft {
     std::string named_cluster;         // the same: where the user says no cluster
     std::int64_t gpus_of_name = 0;     // that the file's name says; 0: it says none
     std::string other_model;           // the text's name of a model that no preset has
+    std::string why_no_preset;         // what of its blocks a plan cannot state, where that is known
     std::string optimizer_called;      // who updates the parameters, as the text names it
     bool states_read = false;          // the text says in which types they are kept (state_types.h)
 };
@@ -192,6 +195,9 @@ struct RecipeName {
 // Returns the preset for a framework's or the hub's name of a model: "meta-llama/Llama-2-7b-hf", "llama3 8B",
 // "llama3_70b". It is empty where no preset is meant.
 [[nodiscard]] std::string preset_for(const Presets& presets, std::string_view name);
+// Returns what of a model's blocks a plan cannot state, after "the model X, ": it is empty where that is not
+// known.
+[[nodiscard]] std::string why_no_preset(const Presets& presets, std::string_view name);
 // Returns true where a model's name, in a path of it, says that it reads pictures or sound too.
 [[nodiscard]] bool has_encoders(const Presets& presets, std::string_view path);
 // Takes the model that the setting `key` names into the draft, which has none yet; `name` is its value where

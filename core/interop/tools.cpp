@@ -45,6 +45,7 @@ Tool tool_of_row(const TableRow& row) {
     out.dialect = row.value("dialect", true);
     if (row.contains("json")) out.json = row["json"].get<bool>();
     out.or_another = row.value("or_another", false);
+    out.reads = column(row, "reads");
     for (const auto& group : row["marks"]) {
         std::vector<std::string_view>& marks = out.marks.emplace_back();
         for (const auto& mark : group) marks.push_back(word_of(mark));
@@ -90,6 +91,12 @@ const std::vector<Tool>& tools() {
         return out;
     }();
     return all;
+}
+
+std::string_view name_of(Reader reader) {
+    for (const auto& [name, of] : kReaders)
+        if (of == reader) return name;
+    return {};
 }
 
 std::vector<const Tool*> read_tools() {

@@ -35,6 +35,7 @@ struct Tool {
     bool dialect = true;                    // false: its reader asks for its names as they are (dialect.h)
     std::optional<bool> json;               // true: its text is JSON; false: it is not; nullopt: either
     bool or_another = false;                // a text with its marks may be of another tool
+    std::string_view reads;                 // which of its texts are read, in a sentence without a full stop
     // It is known by one of the groups, all of whose marks stand in the text. A mark that begins with a
     // letter is no end of a longer name. Before a mark: "^": at the beginning of a line, behind blanks; "\n":
     // at its very beginning; "!": it does not stand in the text; "*": it may end a longer name.
@@ -44,6 +45,8 @@ struct Tool {
 // Returns every tool: those that are written first, in the order of the menu.
 [[nodiscard]] const std::vector<Tool>& tools();
 [[nodiscard]] std::vector<const Tool*> read_tools();
+// Returns the reader as the table calls it: "fields".
+[[nodiscard]] std::string_view name_of(Reader reader);
 [[nodiscard]] std::vector<const Tool*> written_tools();
 // Returns null where no tool has the name; "devicemesh" is device-mesh too.
 [[nodiscard]] const Tool* tool_called(std::string_view name);

@@ -19,12 +19,17 @@ using hf::Fields;
 struct Wrapper {
     std::string_view type, part, inner;
 };
-constexpr std::array<Wrapper, 27> kWrappers{{{"aya_vision", "text_config", "cohere2"},
+constexpr std::array<Wrapper, 41> kWrappers{{{"aya_vision", "text_config", "cohere2"},
                                              {"cohere2_vision", "text_config", "cohere2"},
+                                             {"exaone4_5", "text_config", "exaone4"},
                                              {"gemma3", "text_config", "gemma3_text"},
                                              {"gemma4", "text_config", "gemma4_text"},
+                                             {"gemma4_unified", "text_config", "gemma4_unified_text"},
+                                             {"glm46v", "text_config", "glm4v_text"},
                                              {"glm4v", "text_config", "glm4v_text"},
                                              {"glm4v_moe", "text_config", "glm4v_moe_text"},
+                                             {"glmga", "text_config", "glm4v_text"},
+                                             {"got_ocr2", "text_config", "qwen2"},
                                              {"idefics3", "text_config", "llama"},
                                              {"internvl", "text_config", "qwen2"},
                                              {"internvl_chat", "llm_config", "qwen2"},
@@ -34,10 +39,16 @@ constexpr std::array<Wrapper, 27> kWrappers{{{"aya_vision", "text_config", "cohe
                                              {"llama4", "text_config", "llama4_text"},
                                              {"llava", "text_config", "llama"},
                                              {"llava_next", "text_config", "mistral"},
+                                             {"llava_next_video", "text_config", "llama"},
                                              {"llava_onevision", "text_config", "qwen2"},
                                              {"mistral3", "text_config", "mistral"},
+                                             {"muse_glimmer", "text_config", "muse_glimmer_text"},
+                                             {"ovis2", "text_config", "qwen2"},
+                                             {"paligemma", "text_config", "gemma"},
+                                             {"perception_lm", "text_config", "llama"},
                                              {"qwen2_5_omni", "thinker_config", "qwen2"},
                                              {"qwen2_5_vl", "text_config", "qwen2"},
+                                             {"qwen2_audio", "text_config", "qwen2"},
                                              {"qwen2_vl", "text_config", "qwen2"},
                                              {"qwen3_5", "text_config", "qwen3_5_text"},
                                              {"qwen3_5_moe", "text_config", "qwen3_5_moe_text"},
@@ -45,12 +56,16 @@ constexpr std::array<Wrapper, 27> kWrappers{{{"aya_vision", "text_config", "cohe
                                              {"qwen3_vl", "text_config", "qwen3"},
                                              {"qwen3_vl_moe", "text_config", "qwen3_moe"},
                                              {"smolvlm", "text_config", "llama"},
-                                             {"step3p7", "text_config", "step3p5"}}};
+                                             {"step3p7", "text_config", "step3p5"},
+                                             {"video_llava", "text_config", "llama"},
+                                             {"vipllava", "text_config", "llama"},
+                                             {"voxtral", "text_config", "llama"}}};
 
 struct Alias {
     std::string_view type, means;
 };
-constexpr std::array<Alias, 6> kAliases{{{"qwen2_5_omni_text", "qwen2"},
+constexpr std::array<Alias, 7> kAliases{{{"exaone4_5_text", "exaone4"},
+                                         {"qwen2_5_omni_text", "qwen2"},
                                          {"qwen2_5_vl_text", "qwen2"},
                                          {"qwen2_vl_text", "qwen2"},
                                          {"qwen3_omni_moe_text", "qwen3_moe"},
@@ -61,33 +76,64 @@ constexpr std::array<Alias, 6> kAliases{{{"qwen2_5_omni_text", "qwen2"},
 struct Refused {
     std::string_view type, missing;
 };
-constexpr std::array<Refused, 21> kRefused{{
+constexpr std::array<Refused, 52> kRefused{{
+    {"axk1", "a norm after the experts that its dense layers have not"},
+    {"axk2", "gated norms and queries made of two inputs"},
     {"bailing_hybrid", "its lightning layers beside latent attention"},
+    {"biogpt", "a table of positions with two more rows"},
     {"bitnet", "norms inside attention and MLP"},
     {"bloom", "the norm after its embedding and ALiBi's positions"},
+    {"blt", "bytes that make patches of different lengths"},
+    {"cohere2_moe", "experts beside attention, behind the same norm"},
+    {"cpmant", "biases of attention by distance, in buckets"},
+    {"ctrl", "sinusoidal positions"},
+    {"diffllama", "differential attention"},
+    {"doge", "attention with a dynamic mask and weights on its residuals"},
     {"ernie4_5_moe_vl", "experts for each kind of input"},
     {"ernie4_5_vl_moe", "experts for each kind of input"},
+    {"falcon_mamba", "a model without attention: heads have no meaning"},
     {"gemma3n", "embeddings for each layer, AltUp and LAuReL"},
     {"gemma3n_text", "embeddings for each layer, AltUp and LAuReL"},
+    {"gpt_neo", "a bias of only attention's output"},
+    {"gpt_neox_japanese", "a bias in only the last layer"},
+    {"hrm_text", "stacks of layers that one step runs several times"},
     {"hymba", "attention and Mamba in one head and meta tokens"},
+    {"inkling_mm_model", "relative positions with parameters and convolutions in every layer"},
+    {"inkling_text", "relative positions with parameters and convolutions in every layer"},
+    {"jetmoe", "experts inside attention"},
     {"longcat_flash", "two attentions in a layer and experts that compute nothing"},
     {"longcat_flash_ngram", "two attentions in a layer, experts that compute nothing and n-gram tables"},
     {"mamba", "a model without attention: heads have no meaning"},
     {"mamba2", "a model without attention: heads have no meaning"},
+    {"minimax_m3_vl", "an indexer that picks blocks of keys"},
+    {"minimax_m3_vl_text", "an indexer that picks blocks of keys"},
+    {"mllama", "layers with attention to an image"},
+    {"mllama_text_model", "layers with attention to an image"},
+    {"modernbert-decoder", "a norm after its embedding and a head of two products"},
+    {"mpt", "ALiBi's positions"},
+    {"openai-gpt", "norms after attention and MLP without a last one"},
     {"openelm", "a different number of heads in each layer"},
+    {"opt", "an MLP with ReLU"},
+    {"persimmon", "norms of queries and keys that have biases"},
+    {"phi4_multimodal", "adapters for images and sound"},
     {"phi4flash", "differential attention and shared keys over a distance"},
     {"phi4mini_flash", "differential attention and shared keys over a distance"},
-    {"opt", "an MLP with ReLU"},
+    {"qwen4_exp", "streams mixed at low rank and tables of n-grams"},
+    {"qwen4_exp_text", "streams mixed at low rank and tables of n-grams"},
     {"recurrent_gemma", "its RG-LRU layers"},
+    {"rwkv", "its time mix"},
     {"rwkv7", "its time mix"},
     {"step3", "attention whose queries are factored"},
+    {"xglm", "sinusoidal positions"},
+    {"xlstm", "its recurrent cells"},
+    {"zamba", "one attention that several layers share"},
     {"zamba2", "blocks that several layers share, with adapters"},
     {"zaya", "its compressed convolutional attention"},
 }};
 
-std::array<std::span<const Family>, 5> all_families() {
-    return {hf::dense_families(), hf::moe_families(), hf::linear_families(), hf::mamba_families(),
-            hf::uneven_families()};
+std::array<std::span<const Family>, 6> all_families() {
+    return {hf::dense_families(), hf::moe_families(),    hf::linear_families(),
+            hf::mamba_families(), hf::uneven_families(), hf::further_families()};
 }
 
 const Family* find_family(std::string_view type) {
@@ -728,6 +774,14 @@ Mamba mamba2(const Fields& f, const MambaNames& n, std::int64_t hidden, std::int
     return a;
 }
 
+// transformers 5 writes linear_attention for any layer with a state, in place of mamba.
+bool read_mamba_types(const Fields& f, Layers& layers, std::string_view name = "layer_types") {
+    if (!read_layer_types(f, layers, name)) return false;
+    for (LayerRun& l : layers)
+        if (l.kind == MixerKind::linear) l.kind = MixerKind::mamba;
+    return true;
+}
+
 // Granite 4 has Mamba-2 and attention, experts with a shared MLP, or only that MLP.
 Model granite_hybrid(const Fields& f) {
     Model m = gated_decoder(f);
@@ -741,7 +795,8 @@ Model granite_hybrid(const Fields& f) {
         m.ffn = shared;
     }
     Layers layers = plain_layers(m);
-    if (!read_layer_types(f, layers)) static_cast<void>(read_layer_types(f, layers, "layers_block_type"));
+    if (!read_mamba_types(f, layers) && !read_mamba_types(f, layers, "layers_block_type"))
+        for (LayerRun& l : layers) l.kind = MixerKind::mamba;
     const bool any = std::any_of(layers.begin(), layers.end(),
                                  [](const LayerRun& l) { return l.kind == MixerKind::mamba; });
     if (any) m.mamba = mamba2(f, kMambaNames, m.hidden);
@@ -754,7 +809,7 @@ Model bamba(const Fields& f) {
     Model m = llama_decoder(f);
     m.mamba = mamba2(f, kMambaNames, m.hidden);
     Layers layers = plain_layers(m);
-    if (!read_layer_types(f, layers)) {
+    if (!read_mamba_types(f, layers)) {
         const nlohmann::json* full = f.find("attn_layer_indices");
         for (std::size_t i = 0; i < layers.size(); ++i)
             if (!full || std::find(full->begin(), full->end(), nlohmann::json(i)) == full->end())
@@ -798,7 +853,7 @@ Model jamba(const Fields& f) {
     const std::int64_t count = f.or_else("num_experts", 16, 1, Fields::kMostExperts);
     if (count > 1) m.moe = experts(f, "num_experts", "intermediate_size");
     Layers layers(static_cast<std::size_t>(m.layers));
-    if (!read_layer_types(f, layers, "layers_block_type")) {
+    if (!read_mamba_types(f, layers, "layers_block_type") && !read_mamba_types(f, layers)) {
         const std::int64_t period = f.or_else("attn_layer_period", 8, 1),
                            offset = f.or_else("attn_layer_offset", 4, 0);
         for (std::size_t i = 0; i < layers.size(); ++i)
@@ -814,8 +869,8 @@ Model jamba(const Fields& f) {
 // In Nemotron-H, Nano 2 and 3 every layer is one of Mamba-2, attention, MLP, experts.
 LayerRun nemotron_layer(const Fields& f, std::string_view name, const nlohmann::json& word) {
     const std::string w = word.is_string() ? word.get<std::string>() : std::string();
-    if (w == "M" || w == "mamba") return {MixerKind::mamba, LayerFfn::none};
-    if (w == "*" || w == "attention") return {MixerKind::full, LayerFfn::none};
+    if (w == "M" || w == "mamba" || w == "linear_attention") return {MixerKind::mamba, LayerFfn::none};
+    if (w == "*" || w == "attention" || w == "full_attention") return {MixerKind::full, LayerFfn::none};
     if (w == "-" || w == "mlp") return {MixerKind::none, LayerFfn::dense};
     if (w == "E" || w == "moe") return {MixerKind::none, LayerFfn::moe};
     f.fail(name, "found " + shown_json(word) + ", known: M (mamba), * (attention), - (mlp), E (moe)");
@@ -824,7 +879,10 @@ LayerRun nemotron_layer(const Fields& f, std::string_view name, const nlohmann::
 Model nemotron_h(const Fields& f) {
     nlohmann::json filled = f.object();
     const nlohmann::json* letters = f.find("hybrid_override_pattern");
-    const std::string_view name = letters ? "hybrid_override_pattern" : "layers_block_type";
+    const bool newer = !f.find("layers_block_type") && f.find("layer_types");
+    const std::string_view name = letters ? "hybrid_override_pattern"
+                                  : newer ? "layer_types"
+                                          : "layers_block_type";
     std::vector<nlohmann::json> words;
     if (letters && letters->is_string())
         for (const char c : letters->get<std::string>()) words.emplace_back(std::string(1, c));

@@ -153,8 +153,7 @@ void hunyuan_head_dim(const Fields& f, Model& m);
 [[nodiscard]] std::int64_t same_in_all(const Fields& f, std::string_view name, std::int64_t otherwise,
                                        std::int64_t least = 1);
 
-// ---- families (hf_families.cpp reads a row)
-// -----------------------------------------------------------------
+// ---- families (hf_families.cpp reads a row) ---------------------------------------------------------------
 
 // A switch of the file. Without a name it is always `otherwise`.
 struct Flag {
@@ -199,6 +198,7 @@ struct Family {
 [[nodiscard]] std::span<const Family> linear_families();
 [[nodiscard]] std::span<const Family> mamba_families();
 [[nodiscard]] std::span<const Family> uneven_families();
+[[nodiscard]] std::span<const Family> further_families();
 
 // ---- layers that differ (hf_config.cpp) -----------------------------------------------------------------
 
@@ -225,6 +225,10 @@ void set_layers(const Fields& f, Model& m, const Layers& layers);
 // there.
 [[nodiscard]] std::vector<nlohmann::json> per_layer(const Fields& f, std::string_view name,
                                                     std::int64_t layers);
+
+// Reads what newer files of any family may say of single layers: mlp_layer_types (dense or sparse) and
+// per_layer_config (heads and widths of their own), which transformers 5 writes in place of older fields.
+void read_own_layers(const Fields& f, Model& m);
 
 // Qwen makes layer i MoE where (i + 1) is a multiple of decoder_sparse_step and i is not in mlp_only_layers.
 void qwen_sparse_layers(const Fields& f, Model& m);

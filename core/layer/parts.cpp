@@ -299,10 +299,15 @@ void PartLister::latent_kept(const Mla& a) {
         const i64 index = saturating_product(a.index_heads, a.index_head_dim);
         keep_between(TensorId::attention_index_q, index, wire_);
         keep_between(TensorId::attention_index_k, a.index_head_dim, wire_);
-        keep_between(TensorId::attention_index_weights, a.index_heads, wire_);
-        keep_between(TensorId::attention_index_chosen, a.index_top_k, 4);
+        choice_kept(a.index_heads, a.index_top_k);
     }
     core_kept(heads, q, v);
+}
+
+// An indexer weighs its heads, and names the keys that it chose by whole numbers.
+void PartLister::choice_kept(i64 index_heads, i64 top_k) {
+    keep_between(TensorId::attention_index_weights, index_heads, wire_);
+    keep_between(TensorId::attention_index_chosen, top_k, 4);
 }
 
 // Keys are one head, which each rank has whole. Of the softmax inside the compression only its inputs are
@@ -328,8 +333,7 @@ void PartLister::compressed_kept(const Compressed& a) {
         keep_between(TensorId::attention_index_q, saturating_product(a.index_heads, a.index_head_dim), wire_);
         keep_between(TensorId::attention_index_kv, wide, wire_);
         keep_between(TensorId::attention_index_gate, wide, wire_);
-        keep_between(TensorId::attention_index_weights, a.index_heads, wire_);
-        keep_between(TensorId::attention_index_chosen, a.index_top_k, 4);
+        choice_kept(a.index_heads, a.index_top_k);
     }
     core_kept(type_.heads, q, d);
     const i64 latents = saturating_product(a.o_groups, a.o_lora_rank);

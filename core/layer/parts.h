@@ -274,6 +274,7 @@ class PartLister {
     void attention_kept();
     void latent_kept(const Mla& mla);
     void compressed_kept(const Compressed& a);
+    void choice_kept(i64 index_heads, i64 top_k);
     // `first` says that a block's streams are the layer's input.
     void streams_kept(TensorId input, TensorId weights, TensorId output, bool first);
     // Keeps scores, softmax and their results. Unfused it follows Korthikanti et al. 2022, section 4.1, 5 a

@@ -635,7 +635,7 @@ void check_megatron(Rules& r) {
     const Model& m = r.plan.model;
     const std::int64_t ranks = r.mesh.world / l.pp, tokens = r.plan.training.sequence_length;
     if (refuses(Lack::expert_order)) {
-        const std::int64_t width = m.moe ? l.etp.value_or(l.tp) * l.ep : l.tp;
+        const std::int64_t width = l.etp.value_or(l.tp) * (m.moe ? l.ep : 1);
         r.find(ProblemCode::megatron_expert_order,
                {{"moe", m.moe.has_value()}, {"experts", ranks / width}, {"dense", ranks / (l.tp * l.cp)}},
                pp_outermost);

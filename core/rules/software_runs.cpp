@@ -315,11 +315,11 @@ std::string exchange_ranks_words(const Asked& a) {
 
 // Megatron-LM parallel_state.py, initialize_model_parallel: without pp outermost dense and expert meshes must
 // have as many data-parallel ranks, or their pipeline groups may differ. It builds both for every model: a
-// dense one's experts are one group that is cut as tp is.
+// dense one's experts are one group that is cut as etp says.
 bool lacks_expert_order(const Asked& a) {
     const Layout& l = a.layout();
     if (!a.megatron() || l.pp == 1 || l.order.back() == Axis::pp) return false;
-    return l.tp * l.cp != (a.moe() ? a.etp() * l.ep : l.tp);
+    return l.tp * l.cp != a.etp() * (a.moe() ? l.ep : 1);
 }
 std::string expert_order_words(const Asked&) {
     return "order: Megatron wants pp outermost where experts and the rest have different data-parallel sizes";
@@ -485,6 +485,15 @@ std::optional<Lack> Lacks::first() const {
 
 Lacks lacks_of(const Plan& plan, Software software) {
     return those_from(plan, software, Lack::experts, Lack::recompute);
+}
+std::vector<std::string_view> software_that_runs(const Plan& plan) {
+    std::vector<std::string_view> out;
+    for (const Software s : all_of<Software>()) {
+        const bool today =
+            s != Software::fsdp && s != Software::torchtitan_2024 && s != Software::megatron_bridge_2025;
+        if (today && !lacks_of(plan, s).any()) out.emplace_back(facts_of(s).name);
+    }
+    return out;
 }
 Lacks lacks_of_ranks(const Plan& plan, Software software) {
     return those_from(plan, software, Lack::experts, Lack::order);

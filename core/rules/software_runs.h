@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace pentamesh {
 
@@ -91,6 +92,9 @@ struct Lacks {
 // possible for that to mean anything. A program of one's own on PyTorch's FSDP is taken to have everything.
 [[nodiscard]] Lacks lacks_of(const Plan& plan, Software software);
 [[nodiscard]] bool lacks(Lack what, const Plan& plan, Software software);
+// Returns the software of today that runs all of the plan's layout, by name; none where no known one does. A
+// program of one's own is not among them.
+[[nodiscard]] std::vector<std::string_view> software_that_runs(const Plan& plan);
 // Return the two halves, for a search that asks each once. The first does not depend on micro-batch,
 // schedule, chunks and recomputation; the second on no more than these, pp and ep.
 [[nodiscard]] Lacks lacks_of_ranks(const Plan& plan, Software software);

@@ -109,6 +109,10 @@ struct LessonStep {
     std::string notes;                // only for the presenter
     std::vector<std::string> covers;  // ids of the teaching checklist
     int line = 0;                     // of its heading
+    // Returns the question whose answer has a page of its own, else null.
+    [[nodiscard]] const LessonQuestion* with_answer_page() const {
+        return question && !question->view.empty() ? &*question : nullptr;
+    }
 };
 
 struct Lesson {

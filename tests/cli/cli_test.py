@@ -431,7 +431,11 @@ class Sentences(unittest.TestCase):
 class Decide(unittest.TestCase):
     def test_a_layout_that_search_found_reports_the_same_figures(self):
         status, out, err = run_json("search", "-", "--json", "--vary", "tp=1,2,4", "--top", "3", plan=PLAN)
-        self.assertEqual((status, err), (0, ""))
+        self.assertEqual(status, 0)
+        # The plan names no software: whose rules are taken is said, on standard error and in JSON.
+        self.assertEqual(err, "pentamesh: " + out["software_taken"] + "\n")
+        self.assertIn("Megatron-LM", err)
+        self.assertIn("--for any", err)
         counts = out["counts"]
         self.assertEqual(counts["layouts"], counts["skipped"] + counts["evaluated"])
         self.assertEqual(counts["evaluated"], counts["invalid"] + counts["too_big"] + counts["fit"])
@@ -463,6 +467,10 @@ class Decide(unittest.TestCase):
         everything, found = schedules("--for", "any")
         self.assertEqual((everything["for"], everything["counts"]["left_out"]), ("any", 0))
         self.assertFalse(found <= {"1f1b", "interleaved"})
+        # Each layout says who runs it; of those that Megatron-LM does, its own search finds none else.
+        self.assertIsNone(everything["software_taken"])
+        self.assertTrue(any("Megatron-LM" not in r["run_by"] for r in everything["results"]))
+        self.assertNotIn("run_by", run_json("search", "-", "--json", "--for", "megatron", plan=PLAN)[1]["results"][0])
         status, _, err = run("search", "-", "--for", "megatrom", plan=PLAN)
         self.assertEqual(status, 2)
         self.assertIn("torchtitan", err)
@@ -1608,6 +1616,39 @@ class Pictures(unittest.TestCase):
                 figures = {word for text in drawn for word in text.split() if re.search(r"\d\d", word)}
                 self.assertGreater(len(figures), 20)
                 self.assertEqual([w for w in sorted(figures) if w not in read], [], (plan, view))
+
+    def test_a_pdf_is_tagged(self):
+        # What is read aloud: a document with its language, a heading on each page, figures with words of their own.
+        if shutil.which("pdfinfo") is None:
+            self.skipTest("pdfinfo is not installed (Debian: poppler-utils)")
+
+        def read(*options):
+            return subprocess.run(["pdfinfo", *options], capture_output=True, check=True).stdout.decode()
+        with tempfile.TemporaryDirectory() as folder:
+            file, again = os.path.join(folder, "x.pdf"), os.path.join(folder, "y.pdf")
+            for command, heads, figures in (
+                    (("review", "mesh-8"), 3, ("what a GPU of each stage holds", "Map of the GPUs", "what each axis sends")),
+                    (("screenshot", "mesh-8", "--view", "mesh"), 0, ("Two nodes of four",)),
+                    (("lesson", "01-two-walls", "--pdf"), 5, ("Picture: memory.",))):
+                with self.subTest(command=command):
+                    for out in (file, again):
+                        status, _, err = run(*command, "-o", out)
+                        if status in (1, 3) and ("EGL" in err or "Cairo" in err):
+                            self.skipTest(err)
+                        self.assertEqual(status, 0, err)
+                    with open(file, "rb") as f, open(again, "rb") as g:
+                        data = f.read()
+                        self.assertEqual(data, g.read())
+                    self.assertRegex(read(file), r"Tagged:\s+yes")
+                    self.assertIn(b"/Lang (en)", data)
+                    tree = read("-struct", file)
+                    self.assertTrue(tree.startswith("Document"), tree[:80])
+                    self.assertEqual(len(re.findall(r"^\S", tree, re.M)), 1)  # one piece holds all others
+                    self.assertGreaterEqual(len(re.findall(r"^\s*H1 ", tree, re.M)), heads)
+                    words = [bytes.fromhex(w.decode()).decode("utf-16-be") for w in re.findall(rb"/Alt <FEFF([0-9A-F]*)>", data)]
+                    self.assertEqual(len(words), len(re.findall(r"^\s*Figure", tree, re.M)))
+                    for figure in figures:
+                        self.assertTrue(any(figure in w for w in words), (figure, words))
 
     def shot(self, folder, *args, status=0):
         file = os.path.join(folder, "x.svg")

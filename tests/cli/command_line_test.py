@@ -125,10 +125,25 @@ class Order(unittest.TestCase):
             self.assertIn('"report"', err)
         self.assertNotIn("closest", run("xxxxxxxxxxxx")[2])
 
+    def test_a_typo_is_told_its_place_and_the_closest_word(self):
+        for words, told in ((("report", "mesh-8", "--sett", "tp=2"), '--sett is no option of report; the closest is --set\n'),
+                            (("search", "mesh-8", "--headrom=5%"), "--headrom is no option of search; the closest is --headroom\n"),
+                            (("export", "mesh-8", "--to", "megatorn"), 'the closest is "megatron"'),
+                            (("screenshot", "mesh-8", "--view", "mseh", "-o", "x.png"), 'the closest is "mesh"'),
+                            (("report", "mesh-8", "--set", "cluster=h100-sx"), 'the closest is "h100-sxm-ib"'),
+                            (("compare", "mesh-8", "--set-b", "tpp=2"), "--set-b tpp=2: /tpp: unknown key"),
+                            (("move", "mesh-8", "--set-b", "tpp=2"), "--set-b tpp=2: /tpp: unknown key"),
+                            (("compare", "mesh-8", "--set", "tpp=2", "--set-b", "tp=2"), "--set tpp=2: /tpp: unknown key")):
+            with self.subTest(words=words):
+                status, out, err = run(*words)
+                self.assertIn(status, (1, 2))
+                self.assertEqual(out, "")
+                self.assertIn(told, err)
+
 
 class Forms(unittest.TestCase):
     PLANS = {"report": (), "memory": (), "comm": (), "timeline": (), "groups": (), "rank": ("3",), "tensors": (), "layer": (),
-             "sensitivity": (), "scale": ("--to", "16"), "blame": ("3", "7"), "search": ("--vary", "pp=1"),
+             "sensitivity": (), "scale": ("--to", "16"), "blame": ("3", "7"), "search": ("--vary", "pp=1", "--for", "megatron"),
              "sweep": ("--vary", "zero=0,1"), "compare": ("hsdp-64",)}
 
     def test_each_form_is_written_by_each_command_and_to_a_file(self):

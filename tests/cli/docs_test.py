@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """docs_test.py PROGRAM SOURCE_FOLDER: holds what the documents promise. Each command that README.md and docs/*.md show runs, in
 code blocks and between backticks, with each choice of a line of usage; each Python block runs; each path and each name in
-code type is there; each number that is counted from data is that of the data. Files that only a reader has are made here,
-one for each row of docs/examples.md."""
+code type is there; each number that is counted from data is that of the data; tables that the program writes are what it
+writes (PENTAMESH_REFRESH_DOCS=1 writes them anew). Files that only a reader has are made here, one for each row of
+docs/examples.md."""
 import ast
 import glob
 import json
@@ -39,7 +40,7 @@ CHOSEN = {
     "--run FILE": "rank0.pt.trace.json.gz", "--junit FILE": "made.xml", "--html FILE": "made.html",
     "--model ID": "llama-3-8b", "--cluster ID": "h100-sxm-ib", "import FILE": "train.sh", "check FILE": "train.sh",
     "check FOLDER": "recipes", "lesson FILE": "my-lesson.md", "mark FOLDER": "handed-in", "--lessons FOLDER": "recipes", "-o FOLDER": "made",
-    "-o FILE.pdf": "made.pdf", "-o FILE.html": "made.html", "-o FILE.md": "made.md",
+    "--tools NAME": "roll", "-o FILE.pdf": "made.pdf", "-o FILE.html": "made.html", "-o FILE.md": "made.md",
 }
 
 TRAIN = """#!/bin/bash
@@ -326,6 +327,31 @@ class Names(unittest.TestCase):
                         looked += 1
         self.assertGreater(looked, 250)
 
+    def test_model_families_are_those_that_are_read_and_refused(self):
+        def rows(kind):
+            found = []
+            for text in [read(p) for p in sorted(source_files()) if re.fullmatch(r"core/io/hf_\w+\.cpp", p)]:
+                for start in re.finditer(rf"constexpr std::array<{kind}, \d+> k\w+", text):
+                    depth, first = 0, False
+                    for piece in re.finditer(r'[{};]|"[^"]*"', text[start.end():]):
+                        depth += {"{": 1, "}": -1}.get(piece[0], 0)
+                        if piece[0] == ";" and depth == 0:
+                            break
+                        if piece[0] == "{":
+                            first = depth == 3
+                        elif piece[0][0] == '"' and first:
+                            found.append(piece[0][1:-1])
+                            first = False
+            return found
+
+        section = read("docs/frameworks.md").split("## Model families\n")[1]
+        listed, refused = section.split("\nRead: ")[1].split("\n| `model_type` | has |\n")
+        read_types = {*rows("Family"), *rows("Wrapper"), *rows("Alias")}
+        self.assertGreater(len(read_types), 130)
+        self.assertEqual(set(re.findall(r"`([^`]+)`", listed.split("\n\n")[0])), read_types)
+        self.assertEqual(sorted(k for row in refused.splitlines() if row.startswith("| `")
+                                for k in re.findall(r"`([^`]+)`", row)), sorted(rows("Refused")))
+
 
 class Numbers(unittest.TestCase):
     """Numbers that documents count are those of the data."""
@@ -376,5 +402,57 @@ class Numbers(unittest.TestCase):
         self.assertEqual((cited["version"], cited["date-released"]), (head[1], head[2]))
 
 
+class Made(unittest.TestCase):
+    """Tables that the program writes stand between two comments of a document."""
+
+    def test_the_tables_of_tools(self):
+        status, out, err = cli_test.run("import", "--tools", "--markdown")
+        self.assertEqual((status, err), (0, ""))
+        text = made = read("docs/frameworks.md")
+        tables = dict(zip(("tools", "spellings"), out.strip().split("\n\n")))
+        self.assertEqual(len(tables), 2)
+        for name, table in tables.items():
+            head, begin, rest = made.partition(f"<!-- {name} -->\n")
+            _, end, tail = rest.partition(f"<!-- end of {name} -->")
+            self.assertTrue(begin and end, f"docs/frameworks.md has no place for the table of {name}")
+            made = head + begin + table + "\n" + end + tail
+        if os.environ.get("PENTAMESH_REFRESH_DOCS"):
+            with open(os.path.join(SOURCE, "docs/frameworks.md"), "w", encoding="utf-8") as f:
+                f.write(made)
+        else:
+            self.assertEqual(text, made, "PENTAMESH_REFRESH_DOCS=1 writes it anew")
+
+    def test_the_list_of_a_tool_has_what_the_tables_count(self):
+        tools = {t["tool"]: t for t in json.loads(cli_test.run("import", "--tools", "--json")[1])["tools"]}
+        self.assertEqual(set(tools), {t["tool"] for t in json.loads(read("presets/frameworks/words.json"))["tools"] if "reader" in t})
+        for name in ("megatron", "roll", "hf"):
+            one = json.loads(cli_test.run("import", "--tools", name, "--json")[1])
+            listed = [row["is"] for row in one.pop("settings")]
+            self.assertEqual(one, tools[name])
+            self.assertEqual({k: listed.count(k) for k in ("fields", "cannot_hold", "ignored")},
+                             {k: one[k] for k in ("fields", "cannot_hold", "ignored")})
+            text = cli_test.run("import", "--tools", name)[1]
+            self.assertIn(f"{one['fields']} settings are in the plan", text)
+        status, out, err = cli_test.run("import", "--tools", "rol")
+        self.assertEqual((status, out), (2, ""))
+        self.assertIn("roll-megatron", err)
+
+    def test_what_code_reads_is_listed(self):
+        """A reader asks for a setting with the field that it means: the list of its tool has both."""
+        asked = re.compile(r'\.(?:integer|flag|text|number)\(\s*"([a-z_0-9.]+)",\s*"(/[a-z_/]+)"')
+        inner = {"micro_batches_of_a_step", "micro_tokens", "step_is_split_by_ep"}  # dialects make these
+        looked = 0
+        for tool, sources in (("bridge", ("megatron", "megatron_model")), ("torchtitan", ("torchtitan",))):
+            settings = json.loads(cli_test.run("import", "--tools", tool, "--json")[1])["settings"]
+            listed = {row["setting"] for row in settings if row["is"] == "fields"}
+            for source in sources:
+                for name, field in asked.findall(read(f"core/interop/{source}.cpp")):
+                    if name not in inner:
+                        with self.subTest(tool=tool, field=field):
+                            self.assertIn(name, listed, "a row under code_reads of its presets/frameworks is missing")
+                            looked += 1
+        self.assertGreater(looked, 60)
+
+
 if __name__ == "__main__":
-    left_out.main()
+    left_out.main(sys.argv[3:])

@@ -6,8 +6,9 @@
 
 using namespace pentamesh;
 using namespace pentamesh::interop;
+using test::check_batch;
+using test::import_beside;
 using test::import_text;
-using test::presets;
 using test::problem_called;
 using test::stands_in;
 
@@ -38,8 +39,7 @@ TEST_CASE("LLaMA-Factory on mcore_adapter: Megatron's layout, the step's own bat
     CHECK(p.layout.ep == 2);
     CHECK(p.layout.zero == 1);
     CHECK(p.training.sequence_length == 4096);
-    CHECK(p.training.micro_batch == 1);
-    CHECK(p.training.global_batch == 16);
+    check_batch(made, 1, 16);
     CHECK(p.training.recompute.kind == Recompute::full);
     CHECK(p.training.overlap.dp);
     CHECK(made.settings.not_known.empty());
@@ -47,9 +47,7 @@ TEST_CASE("LLaMA-Factory on mcore_adapter: Megatron's layout, the step's own bat
     std::string pairs = kFactoryMoe;
     pairs.replace(pairs.find("stage: sft"), 10, "stage: dpo");
     const Import dpo = import_text(pairs, 8);
-    REQUIRE(dpo.plan);
-    CHECK(dpo.plan->training.micro_batch == 2);
-    CHECK(dpo.plan->training.global_batch == 32);
+    check_batch(dpo, 2, 32);
 }
 
 // model_config.py: tp with ep brings sequence parallelism; training_args.py has the refusals.
@@ -67,17 +65,11 @@ TEST_CASE("LLaMA-Factory on mcore_adapter: what it sets by itself, and what it r
     lengths.erase(lengths.find("moe_token_dispatcher_type: alltoall\n"), 36);
     CHECK(problem_called(import_text(lengths, 8), "lengths-of-dispatcher"));
     // The front end's variable says the back end where the file does not.
-    ImportRequest r;
-    r.path = "test";
-    r.text = "#!/bin/bash\nUSE_MCA=1 NPROC_PER_NODE=4 llamafactory-cli train small.yaml\n";
-    r.other = [](const std::string& name) {
-        return name == "small.yaml"
-                   ? std::optional<std::string>("model_name_or_path: Qwen/Qwen3-8B\nstage: sft\n"
-                                                "finetuning_type: full\ncutoff_len: 1024\nbf16: true\n"
-                                                "per_device_train_batch_size: 2\n")
-                   : std::nullopt;
-    };
-    const Import front = import_settings(r, presets());
+    const Import front = import_beside(
+        "#!/bin/bash\nUSE_MCA=1 NPROC_PER_NODE=4 llamafactory-cli train small.yaml\n",
+        {{"small.yaml",
+          "model_name_or_path: Qwen/Qwen3-8B\nstage: sft\nfinetuning_type: full\ncutoff_len: 1024\n"
+          "bf16: true\nper_device_train_batch_size: 2\n"}});
     CHECK(front.kind == "llama-factory-mca");
     REQUIRE(front.plan);
     CHECK(front.plan->cluster.gpus == 4);
@@ -97,8 +89,7 @@ TEST_CASE("LLaMA-Factory on Megatron-Bridge: its defaults, its batch and its ref
     CHECK(made.kind == "llama-factory-bridge");
     REQUIRE(made.plan);
     CHECK(made.plan->layout.zero == 1);
-    CHECK(made.plan->training.micro_batch == 1);
-    CHECK(made.plan->training.global_batch == 16);  // 1 x 8 x 16 / (2 x 4)
+    check_batch(made, 1, 16);  // 1 x 8 x 16 / (2 x 4)
     CHECK(made.plan->training.gradients == Dtype::fp32);
     CHECK(made.settings.not_known.empty());
     std::string dpo = text;

@@ -106,7 +106,7 @@ TEST_CASE("each family's reader counts what its layers have in closed form") {
         {"ministral3",
          {},
          R"({"sliding_window": 512, "layer_types": ["sliding_attention", "full_attention", "sliding_attention", "full_attention"]})",
-         kLayers * (kAttention + gated(kFfn) + kNorms) + kTable},
+         kLayers * (kAttention + gated(kFfn) + kNorms) + kTables},
         {"minitron", {}, R"({})", kLayers * (kAttention + plain(kFfn) + 2 * kNorms) + kTables + kHidden},
         {"starcoder2",
          {},

@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <doctest/doctest.h>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +31,26 @@ inline interop::Import import_recipe(const std::string& text, const std::string&
     return import_text(text, gpus, "", recipe);
 }
 
+// Texts of files by the names that they are asked for.
+using Files = std::map<std::string, std::string>;
+
+// Returns what finds them for an import.
+inline interop::OtherFile found_in(const Files& files) {
+    return [files](const std::string& name) -> std::optional<std::string> {
+        const auto found = files.find(name);
+        return found == files.end() ? std::nullopt : std::optional(found->second);
+    };
+}
+
+inline interop::Import import_beside(const std::string& text, const Files& files, std::int64_t gpus = 0) {
+    interop::ImportRequest r;
+    r.text = text;
+    r.path = "test";
+    r.gpus = gpus;
+    r.other = found_in(files);
+    return interop::import_settings(r, presets());
+}
+
 // Returns the problem of that code, or null.
 inline const interop::ImportProblem* problem_called(const interop::Import& made, std::string_view code) {
     const auto it = std::find_if(made.problems.begin(), made.problems.end(),
@@ -44,6 +67,15 @@ inline const interop::Listed* listed(const std::vector<interop::Listed>& rows, s
 
 inline bool stands_in(const std::vector<interop::Listed>& rows, std::string_view setting) {
     return listed(rows, setting) != nullptr;
+}
+
+// Checks what a micro-batch and a step's batch are in sequences, and whether a sample is a pair.
+inline void check_batch(const interop::Import& made, std::int64_t micro, std::int64_t global,
+                        std::optional<bool> pairs = std::nullopt) {
+    REQUIRE(made.plan);
+    CHECK(made.plan->training.micro_batch == micro);
+    CHECK(made.plan->training.global_batch == global);
+    if (pairs) CHECK((problem_called(made, "pairs") != nullptr) == *pairs);
 }
 
 }  // namespace pentamesh::test

@@ -3,10 +3,11 @@
 #include "tests/core/imports.h"
 
 #include <doctest/doctest.h>
-#include <map>
 
 using namespace pentamesh;
 using namespace pentamesh::interop;
+using test::Files;
+using test::import_beside;
 using test::import_text;
 using test::presets;
 using test::problem_called;
@@ -18,17 +19,6 @@ const std::string kJob =
     "python3 -u pretrain_gpt.py --num-layers 8 --hidden-size 512 --num-attention-heads 8 "
     "--seq-length 512 --max-position-embeddings 512 --micro-batch-size 1 "
     "--global-batch-size 64 --vocab-size 1024";
-
-Import with_files(const std::string& text, const std::map<std::string, std::string>& files) {
-    ImportRequest r;
-    r.text = text;
-    r.path = "test";
-    r.other = [&](const std::string& name) {
-        const auto it = files.find(name);
-        return it == files.end() ? std::nullopt : std::optional(it->second);
-    };
-    return import_settings(r, presets());
-}
 
 }  // namespace
 
@@ -109,15 +99,14 @@ TEST_CASE("NeMo RL's files are found from the file that names them, the program'
                              "  train_micro_batch_size: 4\n  max_total_sequence_length: 512\n"
                              "  dtensor_cfg:\n    enabled: true\n    tensor_parallel_size: 1\n"
                              "  scheduler:\n    warmup: 5\ncluster:\n  gpus_per_node: 8\n  num_nodes: 1\n";
-    const std::map<std::string, std::string> files = {
-        {"examples/configs/grpo_math_1B.yaml", base},
-        {"examples/configs/recipes/llm/../../grpo_math_1B.yaml", base},
-        {"examples/configs/recipes/llm/small.yaml",
-         "defaults: ../../grpo_math_1B.yaml\ncluster:\n  num_nodes: 2\n"}};
-    const Import recipe =
-        with_files("uv run examples/run_grpo.py \\\n  --config examples/configs/recipes/llm/small.yaml \\\n"
-                   "  ++policy.dtensor_cfg.tensor_parallel_size=2 ~policy.scheduler\n",
-                   files);
+    const Files files = {{"examples/configs/grpo_math_1B.yaml", base},
+                         {"examples/configs/recipes/llm/../../grpo_math_1B.yaml", base},
+                         {"examples/configs/recipes/llm/small.yaml",
+                          "defaults: ../../grpo_math_1B.yaml\ncluster:\n  num_nodes: 2\n"}};
+    const Import recipe = import_beside(
+        "uv run examples/run_grpo.py \\\n  --config examples/configs/recipes/llm/small.yaml \\\n"
+        "  ++policy.dtensor_cfg.tensor_parallel_size=2 ~policy.scheduler\n",
+        files);
     CHECK(recipe.kind == "nemo-rl");
     REQUIRE(recipe.plan);
     CHECK(recipe.plan->cluster.gpus == 16);
@@ -126,15 +115,15 @@ TEST_CASE("NeMo RL's files are found from the file that names them, the program'
     CHECK(stands_in(recipe.settings.unmapped, "~policy.scheduler"));
     CHECK_FALSE(stands_in(recipe.settings.not_known, "policy.scheduler.warmup"));
     CHECK_FALSE(stands_in(recipe.settings.ignored, "policy.scheduler.warmup"));
-    const Import usual = with_files(
+    const Import usual = import_beside(
         "uv run python examples/run_grpo.py policy.model_name=Qwen/Qwen3-4B cluster.num_nodes=4\n", files);
     REQUIRE(usual.plan);
     CHECK(usual.plan->cluster.gpus == 32);
     CHECK(usual.plan->model.name == "Qwen3 4B");
-    const Import batch = with_files("#!/bin/bash\nCOMMAND=\"uv run ./examples/run_grpo.py --config "
-                                    "examples/configs/grpo_math_1B.yaml cluster.num_nodes=2\" \\\n"
-                                    "  sbatch --nodes=2 --gres=gpu:8 ray.sub\n",
-                                    files);
+    const Import batch = import_beside("#!/bin/bash\nCOMMAND=\"uv run ./examples/run_grpo.py --config "
+                                       "examples/configs/grpo_math_1B.yaml cluster.num_nodes=2\" \\\n"
+                                       "  sbatch --nodes=2 --gres=gpu:8 ray.sub\n",
+                                       files);
     REQUIRE(batch.plan);
     CHECK(batch.plan->cluster.gpus == 16);
     // A YAML that speaks of Automodel's classes is NeMo RL's all the same.
@@ -149,11 +138,11 @@ TEST_CASE("a section with _override_ stands in the place of that of the file bef
     const std::string policy = "policy:\n  model_name: Qwen/Qwen3-8B\n  train_global_batch_size: 32\n"
                                "  train_micro_batch_size: 1\n  max_total_sequence_length: 512\n"
                                "  dtensor_cfg:\n    enabled: true\n";
-    const Import merged = with_files("defaults: base.yaml\n" + policy, {{"base.yaml", base}});
+    const Import merged = import_beside("defaults: base.yaml\n" + policy, {{"base.yaml", base}});
     REQUIRE(merged.plan);
     CHECK(merged.plan->layout.tp == 4);
     const Import instead =
-        with_files("defaults: base.yaml\n" + policy + "  _override_: true\n", {{"base.yaml", base}});
+        import_beside("defaults: base.yaml\n" + policy + "  _override_: true\n", {{"base.yaml", base}});
     REQUIRE(instead.plan);
     CHECK(instead.plan->layout.tp == 1);
     CHECK(instead.plan->training.global_batch == 32);

@@ -27,10 +27,7 @@ Import import_with_files(const std::string& text, const std::map<std::string, st
     r.text = text;
     r.path = "run.sh";
     r.sets = std::move(sets);
-    r.other = [files](const std::string& name) -> std::optional<std::string> {
-        const auto found = files.find(name);
-        return found == files.end() ? std::nullopt : std::optional(found->second);
-    };
+    r.other = test::found_in(files);
     return import_settings(r, presets());
 }
 

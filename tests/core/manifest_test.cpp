@@ -56,6 +56,25 @@ TEST_CASE("a SkyPilot task: nodes, accelerators, and the text that it runs") {
     REQUIRE(made.plan);
     CHECK(made.plan->cluster.gpus == 24);
     CHECK(listed(made.settings.mapped, "num_nodes"));
+    CHECK(made.plan->cluster.gpu.name.find("H100") != std::string::npos);
+}
+
+TEST_CASE("the accelerators of a SkyPilot task name the cluster; a count that no job has is none") {
+    const auto task = [](const std::string& accelerators) {
+        return import_text("num_nodes: 2\nresources:\n  accelerators: " + accelerators
+                           + "\nrun: |\n  torchrun --nnodes $N --nproc_per_node $G pretrain_gpt.py "
+                           + kManifestFlags + "\n");
+    };
+    const Import a100 = task("A100-80GB:8");
+    REQUIRE(a100.plan);
+    CHECK(a100.plan->cluster.gpus == 16);
+    CHECK(a100.plan->cluster.gpu.name.find("A100") != std::string::npos);
+    CHECK_FALSE(test::problem_called(a100, "cluster-assumed"));
+    for (const char* count : {"-8", "99999999999999999999", "9223372036854775807", "x"}) {
+        CAPTURE(count);
+        const Import made = task(std::string("H100:") + count);
+        CHECK((!made.plan || made.plan->cluster.gpus < 64));
+    }
 }
 
 // A store of keys stands before the job, whose counts are a template's: awsome-distributed-training has both.

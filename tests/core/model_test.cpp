@@ -115,6 +115,81 @@ TEST_CASE("the models that ship count as the golden data and as their released c
     CHECK(std::abs(static_cast<double>(flash.total + flash.mtp + 2 * 154880 * 2048) - 31e9) <= 0.5e9);
 }
 
+// The lists are those of NVIDIA-NeMo/Megatron-Bridge 067f987d (src/megatron/bridge/models, recipes, and
+// examples/model_verification_cards, which count what was converted) and of NVIDIA-NeMo/Automodel 36044ad3.
+TEST_CASE("the models of Megatron-Bridge's lists count as their checkpoints do") {
+    const Presets presets(std::string(SOURCE_DIR) + "/presets");
+    const auto count = [&](const char* id) { return count_parameters(presets.model(id)); };
+    const std::pair<const char*, std::int64_t> released[] = {{"gemma-2b", 2506172416},
+                                                             {"gemma-7b", 8537680896},
+                                                             {"gemma-2-2b", 2614341888},
+                                                             {"olmoe-1b-7b", 6919161856},
+                                                             {"ernie-4.5-0.3b", 360748032},
+                                                             {"mistral-7b-v0.3", 7248023552},
+                                                             {"nemotron-3-nano-4b", 3973556832},
+                                                             {"exaone-4.0-1.2b", 1279391488},
+                                                             {"nemotron-nano-12b-v2", 12310001152}};
+    for (const auto& each : released) {
+        CAPTURE(each.first);
+        CHECK(count(each.first).total == each.second);
+    }
+
+    // Elements of the checkpoint, with the layer for multi-token prediction.
+    const ParameterCounts glm = count("glm-5.2"), lightning = count("nemotron-3.5-lightning");
+    CHECK(glm.total + glm.mtp == 753329940480);
+    CHECK(glm.total - 75 * 256
+          == 743377000704);  // as transformers counts, where the routers' bias is no parameter
+    CHECK(lightning.total + lightning.mtp == 32913266240);
+
+    // The card of Qwen3.8-27B counts the text model, a layer of full attention that predicts, and the
+    // encoder.
+    const std::int64_t full = 5120 * 256 * (3 * 24 + 2 * 4) + 2 * 256 + 3 * 5120 * 17408 + 2 * 5120,
+                       predicts = full + 2 * 5120 * 5120 + 3 * 5120,
+                       block = 4 * 1152 * 1152 + 4 * 1152 + 2 * 1152 * 4304 + 4304 + 1152 + 4 * 1152,
+                       merger = 2 * 1152 + 4608 * 4608 + 4608 + 4608 * 5120 + 5120,
+                       encoder = 27 * block + 1536 * 1152 + 1152 + 2304 * 1152 + merger;
+    CHECK(count("qwen3.5-27b").total + predicts + encoder == 27781427952);
+
+    // In Step-3.5-Flash Megatron gives each number of a head a gate, where the checkpoint has one a head
+    // (step35_bridge.py: 12 layers of 64 heads, 33 of 96), and builds three layers that predict, with 96
+    // heads and a dense MLP.
+    const std::int64_t wider = (12 * 64 + 33 * 96) * 127LL * 4096,
+                       ahead = 4096 * (3 * 96 + 2 * 8) * 128LL + 2 * 128 + 3 * 4096 * 11264LL + 2 * 4096
+                               + 2 * 4096 * 4096LL + 3 * 4096;
+    CHECK(count("step-3.5-flash").total - 42 * 288 + wider + 3 * ahead == 199997706240);
+
+    // These are published in billions: in all, and of one token (0: not published).
+    struct Published {
+        const char* id;
+        double total, active, half, left_out;
+    };
+    const Published published[] = {{"nemotron-h-4b", 4e9, 0, 0.5e9, 0},
+                                   {"nemotron-h-47b", 47e9, 0, 0.5e9, 0},
+                                   {"hy-mt2-30b-a3b", 30e9, 3e9, 0.5e9, 0},
+                                   {"qwen3.5-9b", 9e9, 0, 0.5e9, 0},
+                                   {"qwen3.5-4b", 4e9, 0, 0.5e9, 0},
+                                   {"qwen3.5-0.8b", 0.8e9, 0, 0.05e9, 0},
+                                   {"ministral-3-3b", 3.8e9, 0, 0.1e9, 0.4e9},
+                                   {"ministral-3-8b", 8.9e9, 0, 0.1e9, 0.4e9},
+                                   {"ministral-3-14b", 13.9e9, 0, 0.1e9, 0.4e9}};
+    for (const Published& p : published) {
+        CAPTURE(p.id);
+        const ParameterCounts n = count(p.id);
+        CHECK(std::abs(static_cast<double>(n.total) + p.left_out - p.total) <= p.half);
+        if (p.active > 0) CHECK(std::abs(static_cast<double>(n.active) - p.active) <= p.half);
+    }
+    // Sarvam's 30 billion are without table and head.
+    const ParameterCounts sarvam = count("sarvam-30b");
+    CHECK(count("glm-4.5v").total
+          == count("glm-4.5-air").total);  // Bridge builds it without the layer that predicts
+    CHECK(count("glm-4.5v").mtp == 0);
+    const auto tables = [](const ParameterCounts& n) {
+        return n.by_kind[static_cast<std::size_t>(TensorKind::embedding)]
+               + n.by_kind[static_cast<std::size_t>(TensorKind::head)];
+    };
+    CHECK((sarvam.total - tables(sarvam)) / 100'000'000 == 300);
+}
+
 TEST_CASE("the list of tensors adds up to the counts, each name once") {
     for (const json& c : golden_cases()) {
         const Model m = model_of_case(c);

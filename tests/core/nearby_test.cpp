@@ -103,3 +103,25 @@ TEST_CASE("each edit changes something, also of a plan that leaves fields out wh
     CHECK(tried.size() > 3);
     for (const SearchResult& r : tried) CHECK_FALSE(changed_choices(plan, r.choice).empty());
 }
+
+TEST_CASE("plans are laid out alike where layout and training are equal") {
+    const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
+    const Plan plan = presets.plan("mixtral-8x7b-ep");
+    Plan named = plan;
+    named.name = "Another name";
+    named.cluster.price_per_gpu_hour = 2;
+    CHECK(is_laid_out_as(plan, named));
+    Plan offloads = plan;  // a change that frees memory is of these fields too
+    offloads.training.offload.optimizer = 0.5;
+    CHECK_FALSE(is_laid_out_as(plan, offloads));
+    Plan other = plan;
+    other.layout.zero = plan.layout.zero == 1 ? 2 : 1;
+    CHECK_FALSE(is_laid_out_as(plan, other));
+    // A layout that an edit gives has what is held as the plan has it.
+    for (SearchResult& r : best_of_each_edit(plan, {.headroom = -1e3, .threads = 1})) {
+        r.plan.layout = plan.layout;
+        r.plan.training.micro_batch = plan.training.micro_batch;
+        r.plan.training.recompute = plan.training.recompute;
+        CHECK(is_laid_out_as(plan, r.plan));
+    }
+}

@@ -6,6 +6,7 @@
 
 using namespace pentamesh;
 using namespace pentamesh::interop;
+using test::check_batch;
 using test::import_text;
 using test::problem_called;
 using test::stands_in;
@@ -64,26 +65,20 @@ TEST_CASE("NeMo-Aligner's DPO counts pairs, and what its conf and its checkpoint
     CHECK(p.layout.zero == 1);  // gpt_dpo.yaml: distributed_fused_adam
     CHECK_FALSE(p.training.overlap.dp);
     CHECK(p.training.sequence_length == 2048);
-    CHECK(p.training.micro_batch == 2);
-    CHECK(p.training.global_batch == 1024);
-    REQUIRE(problem_called(made, "pairs"));
+    check_batch(made, 2, 1024, true);
     CHECK_FALSE(stands_in(made.settings.not_known, "++model.data.seq_length"));
     CHECK(made.settings.not_known.empty());
     // Without a batch conf/gpt_dpo.yaml has 1 and 64.
     const Import usual = aligner("train_gpt_dpo.py", "++model.tensor_model_parallel_size=4 "
                                                      "++model.data.seq_length=2048");
-    REQUIRE(usual.plan);
-    CHECK(usual.plan->training.micro_batch == 2);
-    CHECK(usual.plan->training.global_batch == 128);
+    check_batch(usual, 2, 128);
 }
 
 TEST_CASE("NeMo-Aligner's packed DPO has packs and no pairs, and refuses what its asserts refuse") {
     const std::string packed = "++model.tensor_model_parallel_size=4 ++model.data.seq_length=4096 "
                                "++model.data.data_impl=packed_jsonl ++model.global_batch_size=64 ";
     const Import made = aligner("train_gpt_dpo.py", packed + "++model.micro_batch_size=1");
-    REQUIRE(made.plan);
-    CHECK(made.plan->training.micro_batch == 1);
-    CHECK(made.plan->training.global_batch == 64);
+    check_batch(made, 1, 64);
     CHECK_FALSE(problem_called(made, "packed-micro-batch"));
     CHECK(stands_in(made.settings.unmapped, "++model.data.data_impl"));
     CHECK(problem_called(aligner("train_gpt_dpo.py", packed + "++model.micro_batch_size=2"),
@@ -102,16 +97,12 @@ TEST_CASE("NeMo-Aligner's reward models: pairs by ranking, single samples by reg
     const std::string layout = "++model.tensor_model_parallel_size=2 ++model.pipeline_model_parallel_size=1 "
                                "++model.global_batch_size=64 trainer.rm.save_interval=100 ";
     const Import ranking = aligner("train_reward_model.py", layout + "++model.micro_batch_size=1");
-    REQUIRE(ranking.plan);
-    CHECK(ranking.plan->training.micro_batch == 2);
-    CHECK(ranking.plan->training.global_batch == 128);
+    check_batch(ranking, 2, 128);
     CHECK(ranking.plan->training.sequence_length == 4096);  // conf/training_rm.yaml
     CHECK(problem_called(ranking, "one-output"));
     const std::string regression = layout + "++model.reward_model_type=regression ";
     const Import single = aligner("train_reward_model.py", regression + "++model.micro_batch_size=1");
-    REQUIRE(single.plan);
-    CHECK(single.plan->training.micro_batch == 1);
-    CHECK(single.plan->training.global_batch == 64);
+    check_batch(single, 1, 64);
     const std::string neighbours = regression + "++model.regression.loss_func=scaled_bt ";
     CHECK(problem_called(aligner("train_reward_model.py", neighbours + "++model.micro_batch_size=4"),
                          "regression-micro-batch"));
@@ -128,9 +119,7 @@ TEST_CASE("NeMo-Aligner's PPO: the actor trains single sequences, and its rollou
     const Import made = aligner("train_gpt_ppo_actor.py", layout
                                                               + "++model.ppo.num_rollout_samples=512 "
                                                                 "remote_critic_rm.critic.port=5567");
-    REQUIRE(made.plan);
-    CHECK(made.plan->training.micro_batch == 1);
-    CHECK(made.plan->training.global_batch == 64);
+    check_batch(made, 1, 64);
     CHECK(made.plan->training.sequence_length == 4096);  // conf/gpt_ppo_actor.yaml
     CHECK(made.plan->layout.pp == 2);
     CHECK(problem_called(made, "actor-gpus"));
@@ -179,8 +168,7 @@ TEST_CASE("NeMo-Aligner's supervised training has its data set's batch and lengt
                                                     "model.data.validation_ds.global_batch_size=256");
     REQUIRE(made.plan);
     CHECK(made.plan->layout.tp == 1);
-    CHECK(made.plan->training.micro_batch == 2);
-    CHECK(made.plan->training.global_batch == 64);
+    check_batch(made, 2, 64);
     CHECK(made.plan->training.sequence_length == 2048);
     CHECK_FALSE(problem_called(made, "checkpoint-settings"));
     // Its megatron_amp_O2 is False: parameters stay in fp32.
@@ -199,9 +187,7 @@ TEST_CASE("NeMo-Aligner's SPIN and KTO train two sequences a sample") {
                                "++model.micro_batch_size=1 ++model.global_batch_size=64 "
                                "++model.encoder_seq_length=2048 ";
     const Import spin = aligner("train_gpt_spin.py", layout + "++model.spin.rollout_micro_batch_size=32");
-    REQUIRE(spin.plan);
-    CHECK(spin.plan->training.micro_batch == 2);
-    CHECK(spin.plan->training.global_batch == 128);
+    check_batch(spin, 2, 128);
     CHECK_FALSE(problem_called(spin, "rollouts-not-divisible"));
     CHECK(problem_called(aligner("train_gpt_spin.py", layout + "++model.spin.rollout_micro_batch_size=12"),
                          "rollouts-not-divisible"));

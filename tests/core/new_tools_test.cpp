@@ -2,6 +2,7 @@
 // pattern of a list makes harmless. Each text has the settings of a public file, which is named above it
 // with its commit.
 #include "core/interop/settings_sheet.h"
+#include "core/model/model.h"
 #include "tests/core/imports.h"
 
 #include <doctest/doctest.h>
@@ -348,4 +349,220 @@ TEST_CASE("a path names its model before what stands for checkpoints, and says w
                                     "data.max_prompt_length=512 data.max_response_length=512\n");
     REQUIRE(made.plan);
     CHECK(problem_called(made, "language-model-only"));
+}
+
+// Names are those of recipes and model cards of NVIDIA-NeMo/Megatron-Bridge 067f987d.
+TEST_CASE(
+    "names of Megatron-Bridge's recipes mean their own shape, and one that no plan can state says why") {
+    const std::pair<const char*, const char*> named[] = {
+        {"zai-org/GLM-5.1", "glm-5"},
+        {"zai-org/GLM-5.2", "glm-5.2"},
+        {"zai-org/GLM-4.5V", "glm-4.5v"},
+        {"zai-org/GLM-4.7", "glm-4.5"},
+        {"Qwen/Qwen3.8-27B", "qwen3.5-27b"},
+        {"Qwen/Qwen3.5-9B-Base", "qwen3.5-9b"},
+        {"Qwen/Qwen3-Omni-30B-A3B-Instruct", "qwen3-omni-30b-a3b"},
+        {"google/gemma-2-2b", "gemma-2-2b"},
+        {"allenai/OLMoE-1B-7B-0924", "olmoe-1b-7b"},
+        {"stepfun-ai/Step-3.5-Flash", "step-3.5-flash"},
+        {"stepfun-ai/Step-3.7-Flash", "step-3.5-flash"},
+        {"nvidia/Nemotron-H-4B-Base-8K", "nemotron-h-4b"},
+        {"nvidia/Nemotron-H-47B-Base-8K", "nemotron-h-47b"},
+        {"nvidia/NVIDIA-Nemotron-Nano-12B-v2-Base", "nemotron-nano-12b-v2"},
+        {"nvidia/NVIDIA-Nemotron-Nano-12B-v2-VL-BF16", "nemotron-nano-12b-v2"},
+        {"nvidia/NVIDIA-Nemotron-3-Nano-4B-BF16", "nemotron-3-nano-4b"},
+        {"nvidia/NVIDIA-Nemotron-3.5-Lightning-30B-A3B-BF16", "nemotron-3.5-lightning"},
+        {"nvidia/Nemotron-3-Nano-Omni-30B-A3B-Reasoning-BF16", "nemotron-3-nano"},
+        {"mistralai/Ministral-3-8B-Instruct-2512", "ministral-3-8b"},
+        {"mistralai/Mistral-7B-Instruct-v0.3", "mistral-7b-v0.3"},
+        {"LGAI-EXAONE/EXAONE-4.0-1.2B", "exaone-4.0-1.2b"},
+        {"sarvamai/sarvam-30b", "sarvam-30b"}};
+    for (const auto& each : named) {
+        CAPTURE(each.first);
+        CHECK(preset_for(presets(), each.first) == each.second);
+    }
+    for (const char* name :
+         {"stepfun-ai/Step-3.7-Flash", "mistralai/Ministral-3-8B-Instruct-2512", "zai-org/GLM-4.5V",
+          "nvidia/NVIDIA-Nemotron-Nano-12B-v2-VL-BF16", "Qwen/Qwen3.8-27B"})
+        CHECK_MESSAGE(has_encoders(presets(), name), name);
+    for (const char* name : {"moonshotai/Kimi-K3", "MiniMaxAI/MiniMax-M3", "google/gemma-4-E4B-it"}) {
+        CAPTURE(name);
+        CHECK(preset_for(presets(), name).empty());
+        CHECK_FALSE(why_no_preset(presets(), name).empty());
+    }
+    for (const char* name : {"inclusionAI/Ling-1T", "inclusionAI/Ling-flash-base-2.0"})
+        CHECK_MESSAGE(preset_for(presets(), name).empty(), name);  // no source that can be read has its sizes
+    CHECK(why_no_preset(presets(), "moonshotai/Kimi-K2.5").empty());
+    const Import made = import_text(
+        "from megatron.bridge import AutoBridge\n"
+        "def k3_pretrain_config():\n"
+        "    cfg.model = AutoBridge.from_hf_pretrained(\"moonshotai/Kimi-K3\").to_megatron_provider()\n"
+        "    cfg.model.tensor_model_parallel_size = 2\n    cfg.model.pipeline_model_parallel_size = 3\n"
+        "    cfg.train.global_batch_size = 8\n    cfg.train.micro_batch_size = 1\n    return cfg\n");
+    CHECK_FALSE(made.plan);
+    bool said = false;
+    for (const ImportProblem& p : made.problems)
+        said |= p.message.find("attention residuals") != std::string::npos;
+    CHECK(said);
+}
+
+// recipes/gemma/h100/gemma3.py and recipes/olmoe/h100/olmoe_7b.py call providers, which have the rest.
+TEST_CASE("a provider of Megatron-Bridge that has a family's blocks is not read as a plain GPT") {
+    const std::string
+        head = "from megatron.bridge.recipes.common import _pretrain_common\n"
+               "def a_pretrain_config():\n    cfg = _pretrain_common()\n",
+        end = "    cfg.train.global_batch_size = 8\n    cfg.train.micro_batch_size = 1\n    return cfg\n";
+    const Import gemma = import_text(
+        head
+            + "    cfg.model = Gemma3ModelProvider(\n        num_layers=26,\n        hidden_size=1152,\n"
+              "        num_attention_heads=4,\n        num_query_groups=1,\n        kv_channels=256,\n"
+              "        ffn_hidden_size=6912,\n        window_size=512,\n        seq_length=4096,\n"
+              "        vocab_size=262_144,\n    )\n"
+            + end,
+        8);
+    REQUIRE(gemma.plan);
+    CHECK(count_parameters(gemma.plan->model).total == 999885952);
+    CHECK(gemma.plan->model.sliding_window == 512);
+    const Import olmoe =
+        import_text(head
+                        + "    cfg.model = OlMoEModelProvider(\n        tensor_model_parallel_size=1,\n"
+                          "        expert_model_parallel_size=8,\n    )\n"
+                        + end,
+                    8);
+    REQUIRE(olmoe.plan);
+    CHECK(count_parameters(olmoe.plan->model).total == 6919161856);
+}
+
+// deepseek_v2 of NVIDIA-NeMo/Megatron-Bridge writes `moe_grouped_gemm = (True  # comment)` on three lines.
+TEST_CASE("a value of a recipe on several lines may have comments") {
+    const Import made = import_text(
+        "from megatron.bridge.recipes.common import _pretrain_common\n"
+        "def a_pretrain_config():\n    cfg = _pretrain_common()\n"
+        "    cfg.model = GPTModelProvider(\n        num_layers=16,\n        hidden_size=1024,\n"
+        "        num_attention_heads=8,\n        ffn_hidden_size=4096,\n        vocab_size=32000,\n        "
+        "position_embedding_type=\"rope\",\n    )\n"
+        "    cfg.model.sequence_parallel = (\n        True  # with tp\n    )\n"
+        "    cfg.model.tensor_model_parallel_size = (  # in a node\n        2  # of (8)\n    )\n"
+        "    cfg.train.global_batch_size = 8\n    cfg.train.micro_batch_size = 1\n    return cfg\n",
+        8);
+    REQUIRE(made.plan);
+    CHECK(made.plan->layout.tp == 2);
+    CHECK(made.plan->layout.sequence_parallel);
+}
+
+TEST_CASE("a layout of the pipeline that a recipe makes step by step is asked for, and refused by nobody") {
+    const std::string
+        head = "from megatron.bridge.recipes.common import _pretrain_common\n"
+               "def a_pretrain_config():\n    cfg = _pretrain_common()\n"
+               "    cfg.model = GPTModelProvider(\n        num_layers=17,\n        hidden_size=1024,\n"
+               "        num_attention_heads=8,\n        ffn_hidden_size=4096,\n        vocab_size=32000,\n   "
+               "     position_embedding_type=\"rope\",\n   "
+               " )\n"
+               "    cfg.model.pipeline_model_parallel_size = 4\n",
+        end = "    cfg.train.global_batch_size = 8\n    cfg.train.micro_batch_size = 1\n    return cfg\n";
+    for (const char* made_by :
+         {"    layout = []\n    for i in range(4):\n        layout.append([\"decoder\"] * 4)\n"
+          "    layout[-1].append(\"loss\")\n    cfg.model.pipeline_model_parallel_layout = layout\n",
+          "    layout = [[\"decoder\"]] * 4\n    layout[0] = [\"embedding\", \"decoder\"]\n"
+          "    cfg.model.pipeline_model_parallel_layout = layout\n",
+          "    cfg.model.pipeline_model_parallel_layout = [[\"decoder\"] * 4 for _ in range(4)]\n"}) {
+        CAPTURE(made_by);
+        const Import made = import_text(head + made_by + end, 8);
+        CHECK_FALSE(problem_called(made, "pipeline-layout"));
+        CHECK_FALSE(problem_called(made, "layers-not-divisible"));
+        const auto* asked = problem_called(made, "unknown-value");
+        REQUIRE(asked);
+        CHECK(asked->message.find("pipeline_model_parallel_layout") != std::string::npos);
+        CHECK(asked->message.find("line ") != std::string::npos);
+    }
+    const Import written = import_text(
+        head
+            + "    cfg.model.pipeline_model_parallel_layout = [[\"embedding\"] + [\"decoder\"] * 4] + "
+              "[[\"decoder\"] * 4] * 2 + [[\"decoder\"] * 5 + [\"loss\"]]\n"
+            + end,
+        8);
+    REQUIRE(written.plan);
+    CHECK(written.plan->layout.stage_layers == std::vector<std::int64_t>{4, 4, 4, 5});
+}
+
+// recipes/nemotronh/h100/nemotron_3_nano.py of Megatron-Bridge predicts with one layer, run twice.
+TEST_CASE("prediction layers that share their weights are counted apart, and the import says it") {
+    const auto read = [](const char* depths) {
+        return import_text(
+            std::string(
+                "from megatron.bridge.recipes.common import _pretrain_common\n"
+                "def a_pretrain_config():\n    cfg = _pretrain_common()\n"
+                "    cfg.model = GPTModelProvider(\n        num_layers=16,\n        hidden_size=1024,\n"
+                "        num_attention_heads=8,\n        ffn_hidden_size=4096,\n"
+                "        vocab_size=32000,\n        position_embedding_type=\"rope\",\n    )\n    "
+                "cfg.model.mtp_num_layers = ")
+                + depths
+                + "\n    cfg.model.mtp_use_repeated_layer = True\n    cfg.train.global_batch_size = 8\n"
+                  "    cfg.train.micro_batch_size = 1\n    return cfg\n",
+            8);
+    };
+    const Import two = read("2");
+    REQUIRE(two.plan);
+    CHECK(two.plan->model.mtp_layers == 2);
+    CHECK(problem_called(two, "prediction-layers"));
+    CHECK_FALSE(problem_called(read("1"), "prediction-layers"));
+}
+
+// NVIDIA/Megatron-LM d98e8a64, tests/functional_tests/test_cases/gpt/gpt3_mcore_te_tp2_pp2_cp2_etp4_dp_last:
+// without experts too, parallel_state.py compares the data-parallel sizes of both meshes, 1 and 1 of 8 ranks.
+TEST_CASE("a dense model with pp inside is run where etp makes both meshes alike") {
+    const auto read = [](const char* more) {
+        return import_text(std::string("MODEL_ARGS:\n  --num-layers: 12\n  --hidden-size: 512\n"
+                                       "  --num-attention-heads: 8\n  --micro-batch-size: 4\n"
+                                       "  --global-batch-size: 32\n  --seq-length: 1024\n"
+                                       "  --max-position-embeddings: 1024\n  --train-iters: 50\n"
+                                       "  --tensor-model-parallel-size: 2\n"
+                                       "  --pipeline-model-parallel-size: 2\n"
+                                       "  --context-parallel-size: 2\n  --sequence-parallel: true\n"
+                                       "  --bf16: true\n  --use-tp-pp-dp-mapping: true\n")
+                               + more,
+                           8);
+    };
+    const std::string refused(name_of(ProblemCode::megatron_expert_order));
+    CHECK_FALSE(problem_called(read("  --expert-tensor-parallel-size: 4\n"), refused));
+    CHECK(problem_called(read(""), refused));
+    // Experts may stand in that order since 3e7ceda6
+    // (moe/gpt3_mcore_tp2_cp2_pp2_ep2_te_4experts2parallel_dp_last).
+    const Import experts = read("  --num-experts: 4\n  --expert-model-parallel-size: 2\n");
+    REQUIRE(experts.plan);
+    CHECK(experts.plan->layout.order.back() != Axis::pp);
+    CHECK_FALSE(problem_called(experts, refused));
+    CHECK(std::none_of(experts.problems.begin(), experts.problems.end(),
+                       [](const auto& p) { return p.message.find("refuses") != std::string::npos; }));
+}
+
+// NVIDIA/Megatron-LM d98e8a64, tests/functional_tests/test_cases/gpt/gpt3_mcore_te_tp2_pp1_gdn_no_nvrx_sync.
+TEST_CASE("Megatron's gated delta net is linear attention in all layers but each Nth") {
+    const auto read = [](const char* more) {
+        return import_text(
+            std::string("MODEL_ARGS:\n  --num-layers: 6\n  --hidden-size: 512\n  --num-attention-heads: 8\n"
+                        "  --group-query-attention: true\n  --num-query-groups: 2\n  --micro-batch-size: 4\n"
+                        "  --global-batch-size: 32\n  --seq-length: 1024\n  --max-position-embeddings: 1024\n"
+                        "  --train-iters: 50\n  --experimental-attention-variant: gated_delta_net\n"
+                        "  --linear-conv-kernel-dim: 4\n  --linear-key-head-dim: 64\n"
+                        "  --linear-value-head-dim: 64\n  --linear-num-key-heads: 4\n"
+                        "  --linear-num-value-heads: 8\n  --bf16: true\n")
+                + more,
+            8);
+    };
+    const Import dense = read("  --linear-attention-freq: 3\n");
+    REQUIRE(dense.plan);
+    const Model& m = dense.plan->model;
+    REQUIRE(m.linear);
+    CHECK(*m.linear == Linear{LinearKind::gated_delta, 4, 8, 64, 64, 4, false, false});
+    REQUIRE(m.pattern.size() == 2);
+    CHECK(m.pattern[0].kind == MixerKind::linear);
+    CHECK(m.pattern[0].count == 2);
+    CHECK(m.pattern[1].kind == MixerKind::full);
+    CHECK(m.pattern[1].count == 1);
+    const Import experts = read("  --linear-attention-freq: 3\n  --num-experts: 32\n"
+                                "  --moe-ffn-hidden-size: 64\n  --moe-router-topk: 8\n");
+    REQUIRE(experts.plan);
+    for (const LayerRun& run : experts.plan->model.pattern) CHECK(run.ffn == LayerFfn::moe);
+    CHECK(problem_called(read(""), "linear-attention"));
 }

@@ -26,10 +26,7 @@ Import import_with(const std::string& text, const std::map<std::string, std::str
     r.path = "test";
     r.gpus = gpus;
     r.variables = std::move(variables);
-    r.other = [files](const std::string& name) -> std::optional<std::string> {
-        const auto found = files.find(name);
-        return found == files.end() ? std::nullopt : std::optional(found->second);
-    };
+    r.other = test::found_in(files);
     return import_settings(r, test::presets());
 }
 

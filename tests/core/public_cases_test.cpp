@@ -33,10 +33,7 @@ ImportRequest request_of(const json& one) {
         if (words[i] == "--var") r.variables.push_back(words[i + 1]);
         if (words[i] == "--args") r.arguments = words[i + 1];
     }
-    r.other = [files](const std::string& name) -> std::optional<std::string> {
-        const auto found = files.find(name);
-        return found == files.end() ? std::nullopt : std::optional(found->second);
-    };
+    r.other = test::found_in(files);
     return r;
 }
 

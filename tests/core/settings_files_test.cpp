@@ -8,6 +8,7 @@
 
 using namespace pentamesh;
 using namespace pentamesh::interop;
+using test::import_beside;
 using test::import_text;
 using test::near;
 using test::presets;
@@ -533,14 +534,7 @@ TEST_CASE("a model that is given in a file has its layers in torchtitan's pipeli
 
 TEST_CASE("a setting of a file that the text reads in is said with that file and its line") {
     const auto beside = [](const std::string& text, const std::string& name, const std::string& other) {
-        ImportRequest r;
-        r.text = text;
-        r.path = "test";
-        r.gpus = 8;
-        r.other = [=](const std::string& asked) {
-            return asked == name ? std::optional(other) : std::nullopt;
-        };
-        return import_settings(r, presets());
+        return import_beside(text, {{name, other}}, 8);
     };
     const auto ends_with = [](const Import& made, std::string_view code, const std::string& place) {
         const ImportProblem* p = problem_called(made, code);

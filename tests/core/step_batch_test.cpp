@@ -6,20 +6,10 @@
 
 using namespace pentamesh;
 using namespace pentamesh::interop;
+using test::check_batch;
 using test::import_text;
 using test::problem_called;
 using test::stands_in;
-
-namespace {
-
-void check_batch(const Import& made, std::int64_t micro, std::int64_t global, bool pairs) {
-    REQUIRE(made.plan);
-    CHECK(made.plan->training.micro_batch == micro);
-    CHECK(made.plan->training.global_batch == global);
-    CHECK((problem_called(made, "pairs") != nullptr) == pairs);
-}
-
-}  // namespace
 
 // NVIDIA-NeMo/RL 7ea279ab: nemo_rl/algorithms/dpo.py:602-603 and rm.py:542 double both.
 TEST_CASE("NeMo RL: any setting of dpo or rm makes a sample a pair") {

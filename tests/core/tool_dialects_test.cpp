@@ -350,7 +350,9 @@ TEST_CASE("every tool that marks tell has its data, whose targets are fields or 
     for (const std::string_view name : names) {
         CAPTURE(name);
         const Dialect dialect(name, presets());
-        CHECK(dialect.data().value("_about", "").find(" at ") != std::string::npos);
+        const nlohmann::json source = dialect.data().value("source", nlohmann::json::array());
+        REQUIRE_FALSE(source.empty());
+        CHECK(source[0].value("repository", "").find('/') != std::string::npos);
         CHECK_FALSE(dialect.data().value("called", "").empty());
         for (const auto& [written, key] : dialect.data().at("names").items())
             CHECK(dialect.key_of(written) == (key.is_object() ? written : key.get<std::string>()));

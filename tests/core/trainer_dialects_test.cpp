@@ -307,3 +307,90 @@ TEST_CASE("a batch or degree that is no whole number is refused, and one that di
     REQUIRE(refused);
     CHECK(refused->message.ends_with("zero_optimization.mics_shard_size 3"));
 }
+
+// hiyouga/LLaMA-Factory ff6d4d12, hparams/model_args.py: disable_gradient_checkpointing is false unless said.
+TEST_CASE("what accelerate's file does not say of recomputation is the trainer's to say") {
+    const Import made =
+        import_text("model_name_or_path: meta-llama/Meta-Llama-3-8B\nstage: sft\n"
+                    "finetuning_type: full\ntemplate: llama3\ncutoff_len: 1024\nuse_muon: true\n"
+                    "per_device_train_batch_size: 1\nbf16: true\n");
+    REQUIRE(made.plan);
+    CHECK(made.plan->training.recompute.kind == Recompute::full);
+    CHECK(made.plan->training.optimizer == Optimizer::muon);
+    const Import launched =
+        import_text("accelerate launch --use_fsdp --num_processes 4 --fsdp_sharding_strategy FULL_SHARD "
+                    "src/train.py --stage sft --do_train --finetuning_type full --template llama3 "
+                    "--model_name_or_path meta-llama/Meta-Llama-3-8B --cutoff_len 1024 "
+                    "--per_device_train_batch_size 1 --bf16 true --dataset a\n");
+    REQUIRE(launched.plan);
+    CHECK(launched.kind == "llama-factory");
+    CHECK(launched.plan->training.recompute.kind == Recompute::full);
+}
+
+// deepspeedai/DeepSpeedExamples: DeepSpeed-Chat, step 1 and 2 (main.py: --dtype is fp16 unless said; the
+// reward model gets the chosen and the rejected answer of each sample).
+TEST_CASE("DeepSpeed-Chat computes in fp16 unless --dtype says another, and its reward model has pairs") {
+    const std::string text = "deepspeed --num_gpus 8 main.py --data_split 2,4,4 --model_name_or_path "
+                             "meta-llama/Llama-2-7b-hf --per_device_train_batch_size 4 --max_seq_len 512 "
+                             "--gradient_accumulation_steps 1 --gradient_checkpointing --zero_stage 3 "
+                             "--deepspeed --output_dir out";
+    const Import made = import_text(text + "\n");
+    REQUIRE(made.plan);
+    CHECK(made.plan->training.compute == Dtype::fp16);
+    CHECK(made.plan->training.master_weights == MasterWeights::fp32);
+    CHECK(made.plan->training.global_batch == 32);
+    CHECK(made.settings.not_known.empty());
+    const Import bf16 = import_text(text + " --dtype bf16 --offload\n");
+    REQUIRE(bf16.plan);
+    CHECK(bf16.plan->training.compute == Dtype::bf16);
+    CHECK(bf16.plan->training.offload.optimizer == doctest::Approx(1));
+    CHECK(bf16.plan->training.offload.parameters == doctest::Approx(1));
+    const Import lora = import_text(text + " --lora_dim 128 --lora_module_name layers.\n");
+    CHECK(test::stands_in(lora.settings.unmapped, "--lora_dim"));
+    const Import reward = import_text(text + " --num_padding_at_beginning 0\n");
+    REQUIRE(reward.plan);
+    CHECK(reward.plan->training.micro_batch == 8);
+    CHECK(reward.plan->training.global_batch == 64);
+}
+
+// HfArgumentParser.parse_json_file takes a JSON of arguments (transformers/hf_argparser.py).
+TEST_CASE("a JSON of arguments of transformers' Trainer is read as its YAML is") {
+    const Import made = import_text(
+        "{\n  \"model_name_or_path\": \"Qwen/Qwen2.5-7B\",\n  \"per_device_train_batch_size\": 2,\n"
+        "  \"gradient_accumulation_steps\": 16,\n  \"max_seq_length\": 1024,\n"
+        "  \"gradient_checkpointing\": true,\n  \"train_mode\": \"full\",\n  \"bf16\": true\n}\n",
+        8);
+    CHECK(made.kind == "hf-trainer");
+    REQUIRE(made.plan);
+    CHECK(made.plan->training.global_batch == 256);
+    CHECK(made.plan->training.sequence_length == 1024);
+    CHECK(made.plan->training.recompute.kind == Recompute::full);
+    CHECK(made.settings.not_known.empty());
+}
+
+// axolotl-ai-cloud/axolotl 067b021c, utils/config/__init__.py: batch_size // micro_batch_size.
+TEST_CASE("axolotl's batch_size says the accumulation that is not said") {
+    const Import made =
+        import_text("base_model: NousResearch/Llama-2-7b-hf\nsequence_len: 2048\nmicro_batch_size: 2\n"
+                    "batch_size: 8\noptimizer: adamw_torch\nbf16: auto\n"
+                    "datasets:\n  - path: a\n    type: alpaca\n",
+                    4);
+    CHECK(made.kind == "axolotl");
+    REQUIRE(made.plan);
+    CHECK(made.plan->training.micro_batch == 2);
+    CHECK(made.plan->training.global_batch == 32);
+}
+
+// ByteDance-Seed/VeOmni d9774494: train.optimizer.type is adamw, anyprecision_adamw or muon; data_type dpo.
+TEST_CASE("VeOmni's Muon is the plan's, and a sample of its DPO is a pair") {
+    const Import made =
+        import_text("model:\n  model_path: Qwen/Qwen3-0.6B\ndata:\n  data_type: dpo\n  max_seq_len: 2048\n"
+                    "train:\n  accelerator:\n    fsdp_config:\n      fsdp_mode: fsdp2\n"
+                    "  optimizer:\n    type: muon\n  micro_batch_size: 1\n  global_batch_size: 8\n",
+                    4);
+    CHECK(made.kind == "veomni");
+    REQUIRE(made.plan);
+    CHECK(made.plan->training.optimizer == Optimizer::muon);
+    CHECK(made.plan->training.micro_batch == 2);
+    CHECK(made.plan->training.global_batch == 16);
+}

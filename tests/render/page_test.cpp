@@ -55,6 +55,34 @@ TEST_CASE("A page has the same bytes every time, and gives back the plan inside"
     CHECK(read_embedded(misleading) == "{}");
 }
 
+TEST_CASE("A PDF says its language and has words for its figures, also where one ground hides another") {
+    if (!pages_available()) return;
+    PageSpec spec{PageFormat::pdf, {400, 300}, load_faces(fonts()), "two grounds", {}, 1, nullptr};
+    spec.language = "de";
+    Page p(spec);
+    Canvas c(nullptr, 1, &p);
+    for (int i = 0; i < 2; ++i) {
+        c.rect({0, 0, 400, 300}, {255, 255, 255, 255});
+        p.begin_piece("H1");
+        c.text({10, 60}, "Heading", {Face::regular, 13, kInk, 0});
+        p.end_piece();
+        c.rect({0, 0, 400, 300}, {250, 250, 250, 255});
+        c.text({10, 80}, "loose words", {Face::regular, 13, kInk, 0});
+        p.begin_piece("Figure", "Aβ𝛿");
+        c.rect({0, 0, 400, 300}, {240, 240, 240, 255});
+        p.end_piece();
+        if (i == 0) p.next();
+    }
+    const std::string pdf = p.finish();
+    CHECK(pdf.find("/Marked true") != std::string::npos);
+    CHECK(pdf.find("/Lang (de)") != std::string::npos);
+    CHECK(pdf.find("/S /P\n") != std::string::npos);
+    const std::size_t first = pdf.find("/Alt <FEFF004103B2D835DEFF>");
+    REQUIRE(first != std::string::npos);
+    CHECK(pdf.find("/Alt <FEFF004103B2D835DEFF>", first + 1) != std::string::npos);
+    CHECK(pdf.find("/S /H1") != pdf.rfind("/S /H1"));
+}
+
 TEST_CASE("Nothing is found in bytes that no page wrote, however they were changed") {
     if (!pages_available()) return;
     // As Python's ElementTree writes it, and with the same part of a file named twice.

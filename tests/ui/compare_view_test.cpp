@@ -39,6 +39,17 @@ void pin(Driver& d) {
     REQUIRE(compare_of(d).pinned() != nullptr);
 }
 
+// Pins Llama 3 70B's plan as A, makes B of it and shows the page that says what moves.
+void show_page_move(Driver& d) {
+    pin(d);
+    Plan b = d.plan();
+    b.layout.tp = 4, b.layout.pp = 2, b.layout.dp_shard = 32;
+    d.shell.edit_plan(b, "tp 4, pp 2");
+    d.press({.key = Key::n0});
+    REQUIRE(d.click("compare.page", kMovePage));
+    d.settle();
+}
+
 void wait_for_path(Driver& d) {
     d.settle();
     d.until([&] { return !compare_of(d).path.running(); });
@@ -451,13 +462,7 @@ TEST_CASE("to read, parts that differ by less than a thousandth of A's step are 
 
 TEST_CASE("the page `move` has a bar for each GPU of the node, and a bound on what it works out") {
     Driver d("llama-3-70b-3d", {1600, 1000});
-    pin(d);
-    Plan b = d.plan();
-    b.layout.tp = 4, b.layout.pp = 2, b.layout.dp_shard = 32;
-    d.shell.edit_plan(b, "tp 4, pp 2");
-    d.press({.key = Key::n0});
-    REQUIRE(d.click("compare.page", kMovePage));
-    d.settle();
+    show_page_move(d);
     CHECK(says(d, "Of the 8 GPUs of this node 2 keep more than 1 %"));
     REQUIRE(d.click("compare.state", 1));
     d.settle();
@@ -474,13 +479,7 @@ TEST_CASE("the page `move` has a bar for each GPU of the node, and a bound on wh
 
 TEST_CASE("the page `move` of Compare says what goes from A to B, and of which GPU") {
     Driver d("llama-3-70b-3d");
-    pin(d);
-    Plan b = d.plan();
-    b.layout.tp = 4, b.layout.pp = 2, b.layout.dp_shard = 32;
-    d.shell.edit_plan(b, "tp 4, pp 2");
-    d.press({.key = Key::n0});
-    REQUIRE(d.click("compare.page", kMovePage));
-    d.settle();
+    show_page_move(d);
     REQUIRE(compare_of(d).moved);
     CHECK(compare_of(d).moved->why.empty());
     CHECK(compare_of(d).moved->rank == 0);

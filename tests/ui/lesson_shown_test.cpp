@@ -412,11 +412,11 @@ TEST_CASE("a question and its answer stand on one scale of memory, and the outli
     d.settle();
     const LessonSession& l = d.shell.lesson();
     const double before = l.start_evaluation.memory.stage.front().most();
-    CHECK(l.axis_bytes == before);  // cp 4 holds less
+    CHECK(l.axes.bytes == before);  // cp 4 holds less
     REQUIRE(d.click("lesson.reveal"));
     d.settle();
     CHECK(l.asked_shown >= 0);
-    CHECK(l.axis_bytes == before);
+    CHECK(l.axes.bytes == before);
     CHECK(d.shell.evaluation().memory.stage.front().most() < 0.5 * before);
 }
 

@@ -137,6 +137,24 @@ TEST_CASE("each refused entry keeps its text and its words until it is right or 
     CHECK(place("editor.section", 0) == sections);
 }
 
+TEST_CASE("Tab from a changed field goes to the next one, whether what was typed is taken or refused") {
+    Driver d("llama-3-70b-3d");
+    d.press(kAllFields);
+    type_field(d, "/model/layers", "40");
+    for (const char* text : {"48", "0"}) {
+        CAPTURE(text);
+        press_field(d, "/model/layers");
+        REQUIRE(d.drawn("editor.edit"));
+        d.press({Key::a, true});
+        d.type(text);
+        d.press({Key::tab});
+        d.settle();
+        CHECK(d.shell.ui_state().focus == id_of("editor/model/hidden"));
+    }
+    CHECK(d.plan().model.layers == 48);
+    CHECK(says(d, "It stays 48"));
+}
+
 TEST_CASE("each field of a plan has a control that can be pressed in the window") {
     Driver d("deepseek-v3-2048");
     d.press(kAllFields);

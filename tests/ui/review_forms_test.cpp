@@ -104,6 +104,36 @@ TEST_CASE("a PDF review has an outline, links and text that says what it is") {
     for (const char* piece : {"/H1", "/H2", "/Table", "/TH", "/TD"}) CHECK(has(pdf, piece));
 }
 
+namespace {
+
+std::size_t count_in(std::string_view text, std::string_view of) {
+    std::size_t n = 0;
+    for (std::size_t at = text.find(of); at != std::string_view::npos; at = text.find(of, at + 1)) ++n;
+    return n;
+}
+
+}  // namespace
+
+TEST_CASE("a PDF review is tagged, has a heading or its continuation a page, and words for each figure") {
+    if (!pages_available()) return;
+    const std::vector<Plan> plans = plans_of({"llama-3-70b-3d"});
+    const std::string pdf = make_review(shipped(), plans, {}, ReviewForm::pdf, review_fonts())[0].bytes;
+    const bool same = pdf == make_review(shipped(), plans, {}, ReviewForm::pdf, review_fonts())[0].bytes;
+    CHECK(same);
+    CHECK(has(pdf, "/MarkInfo << /Marked true >>"));
+    CHECK(count_in(pdf, "/S /Document") == 1);
+    CHECK(has(pdf, "/Lang (en)"));
+    CHECK(has(pdf, "/DisplayDocTitle true"));
+    // Each figure's element stands in the file as Cairo wrote it, and again with its words.
+    const std::size_t words = count_in(pdf, "/Alt <FEFF");
+    CHECK(words >= 4);
+    CHECK(count_in(pdf, "/S /Figure") == 2 * words);
+    CHECK_FALSE(has(pdf, "/Alt <FEFF>"));
+    const std::size_t pages = count_in(pdf, "/Type /Page") - count_in(pdf, "/Type /Pages");
+    CHECK(pages > 4);
+    CHECK(count_in(pdf, "/S /H1") + count_in(joined(text_of(plans, {})), "continued") >= pages);
+}
+
 TEST_CASE("the date stands on each page as it is given") {
     ReviewRequest request;
     request.date = "3 May 2026";

@@ -215,6 +215,17 @@ TEST_CASE("a chip says for which software the search is, and takes the layouts o
     CHECK(search_of(d).found->space.software == Software::torchtitan);
     CHECK(says(d, "for torchtitan"));
     CHECK_FALSE(d.drawn("search.software.of", static_cast<std::uint64_t>(Software::torchtitan)));
+    // It also takes any: each layout then says who runs it.
+    REQUIRE(d.click("search.software.list"));
+    REQUIRE(d.click("search.software.any"));
+    finish(d);
+    CHECK(d.plan().training.software == Software::torchtitan);
+    CHECK(search_of(d).found->space.software == std::nullopt);
+    CHECK(says(d, "for any software"));
+    Plan plan = d.presets.plan("llama-3-70b-3d");
+    CHECK(run_by_words(plan).find("Megatron-LM") != std::string::npos);
+    plan.layout.schedule = Schedule::zb_v;  // Megatron-LM has 1f1b and interleaved
+    CHECK(run_by_words(plan).find("Megatron-LM") == std::string::npos);
 }
 
 TEST_CASE("goal and headroom are asked of the search") {

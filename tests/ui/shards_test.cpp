@@ -19,6 +19,16 @@ std::size_t sheets_drawn(Driver& d) {
     return n;
 }
 
+// Returns the scene of what the window shows, with nothing under the mouse.
+Scene driven_scene(Driver& d, const Hover& none, Hover& next) {
+    return {.plan = d.plan(),
+            .evaluation = d.shell.evaluation(),
+            .presets = d.presets,
+            .selection = d.shell.selection(),
+            .hover = none,
+            .next_hover = next};
+}
+
 std::string table_of(Driver& d) {
     d.press({.key = Key::p, .ctrl = true});
     d.type("copy data as csv");
@@ -77,12 +87,7 @@ TEST_CASE("clicking a tensor selects it, explains it and follows the state that 
     CHECK(sel.tensor >= 0);
     CHECK(sel.activation == -1);
     Hover none, next;
-    const Scene scene{.plan = d.plan(),
-                      .evaluation = d.shell.evaluation(),
-                      .presets = d.presets,
-                      .selection = d.shell.selection(),
-                      .hover = none,
-                      .next_hover = next};
+    const Scene scene = driven_scene(d, none, next);
     const auto parameters = selected_tensor(scene, Moment::at_rest);
     REQUIRE(parameters);
     CHECK(parameters->id == TensorId::attention_q);
@@ -103,12 +108,7 @@ TEST_CASE("an activation can be selected, and its sum too") {
     const std::size_t n = sheets_drawn(d);
     CHECK(n > 9);
     Hover none, next;
-    const Scene scene{.plan = d.plan(),
-                      .evaluation = d.shell.evaluation(),
-                      .presets = d.presets,
-                      .selection = d.shell.selection(),
-                      .hover = none,
-                      .next_hover = next};
+    const Scene scene = driven_scene(d, none, next);
     bool sum = false;
     for (std::size_t i = 0; i < n; ++i) {
         REQUIRE(d.click("shards.tensor", i));

@@ -66,6 +66,14 @@ TEST_CASE("what is opened as one's own is asked once for its software, where its
         CHECK(d.plan().training.software == r.software);
         if (r.software == Software::torchtitan) named = write_plan(d.plan());
     }
+    Driver undecided("mesh-8");
+    open_mine(undecided, folder.file("config.json"));
+    REQUIRE(undecided.click("dialog.run_by.any"));
+    CHECK(undecided.shell.dialog() == DialogKind::none);
+    CHECK(undecided.plan().training.software == Training{}.software);
+    undecided.press({.key = Key::n9});
+    undecided.settle();
+    CHECK(says(undecided, "for any software"));
     REQUIRE(named.find("torchtitan") != std::string::npos);
     Driver other("mesh-8");
     folder.put("named.plan.json", named);

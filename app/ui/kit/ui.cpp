@@ -552,11 +552,11 @@ void Ui::badge_off(Rect r, std::string_view label) {
 }
 
 bool Ui::link(std::string_view name, Vec2 at, std::string_view label, std::uint64_t index, float size,
-              float most) {
+              float most, bool focusable) {
     TextStyle s = style(size);
     const float w = std::min(canvas_.text_width(label, s), most);
     const Rect r{at.x, at.y, w, 18};
-    const Hit hit = area(name, r, index);
+    const Hit hit = area(name, r, index, true, focusable);
     canvas_.text_in({r.x, r.y, w < most ? w + 2 : w, r.h}, label, s);
     canvas_.line({r.x, r.bottom() - 2}, {r.right(), r.bottom() - 2},
                  hit.hovered ? theme_.text : theme_.secondary);

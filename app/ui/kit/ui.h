@@ -256,9 +256,9 @@ class Ui {
     // back at the value_area.
     enum class Typing : std::uint8_t { goes_on, taken, dropped };
     Typing typed_value(std::string_view name, Rect r, std::string& text, bool fresh);
-    // A label wider than `most` is cut with an ellipsis.
+    // A label wider than `most` is cut with an ellipsis. Tab passes over it where it is not `focusable`.
     bool link(std::string_view name, Vec2 at, std::string_view label, std::uint64_t index = 0,
-              float size = 12, float most = 1e6f);
+              float size = 12, float most = 1e6f, bool focusable = true);
     void swatch(Vec2 at, Color color, float size = 10);
 
     // ---- after a failure ----

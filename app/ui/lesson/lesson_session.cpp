@@ -84,10 +84,10 @@ void set_axes(LessonSession& s, const LessonQuestion& q, bool asked, const Prese
     try {
         const AskedPlan& shown = s.asked.plans[static_cast<std::size_t>(s.asked.first)];
         s.axis_plan = std::make_shared<const Plan>(plan_with(s.start, shown.sets, presets));
-        extend_axes(evaluate(*s.axis_plan), s.axis_s, s.axis_bytes);
-        extend_axes(s.start_evaluation, s.axis_s, s.axis_bytes);
+        extend_axes(evaluate(*s.axis_plan), s.axes);
+        extend_axes(s.start_evaluation, s.axes);
     } catch (const Error&) {  // showing it says why
-        s.axis_s = s.axis_bytes = 0;
+        s.axes = {};
         s.axis_plan.reset();
     }
 }
@@ -348,7 +348,7 @@ void make_texts(LessonSession& s, const Plan& plan, const Evaluation& evaluation
     s.prompt = s.why = {};
     s.hidden_answer = {};
     s.asked = {};
-    s.axis_s = s.axis_bytes = 0;
+    s.axes = {};
     s.axis_plan.reset();
     s.hints.clear();
     s.mistakes.clear();

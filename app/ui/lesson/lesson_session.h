@@ -68,11 +68,11 @@ struct LessonSession {
     std::string words, more, prompt, why, notes;
     KeptSoftware keeps_software;  // why the step's plan is not run by what the room runs
     Solution solution;
-    AskedPlans asked;                   // that the answer may show
-    std::vector<CurveFact> curve;       // of the answer to a curve, by point; empty: it is not shown yet
-    bool curve_in_view = false;         // the curve is drawn in the step's view, not next to the words
-    double answered_s = -1e9;           // when the answer was shown
-    double axis_s = 0, axis_bytes = 0;  // the larger of the step's plan and of the one that is asked about
+    AskedPlans asked;              // that the answer may show
+    std::vector<CurveFact> curve;  // of the answer to a curve, by point; empty: it is not shown yet
+    bool curve_in_view = false;    // the curve is drawn in the step's view, not next to the words
+    double answered_s = -1e9;      // when the answer was shown
+    CommonAxes axes;               // the larger of the step's plan and of the one that is asked about
     std::shared_ptr<const Plan> axis_plan;  // the one that is asked about, where its scales may be seen
     HiddenAnswer hidden_answer;             // hides the open question's answer
     Plan start;                             // the step's own plan
@@ -107,6 +107,11 @@ struct LessonSession {
     [[nodiscard]] bool waits_for_answer() const {
         const LessonStep* now = current();
         return now != nullptr && now->question && !state().shown();
+    }
+    // Returns the question that was answered and whose answer has a page of its own, else null.
+    [[nodiscard]] const LessonQuestion* on_answer_page() const {
+        const LessonStep* now = current();
+        return now != nullptr && state().shown() ? now->with_answer_page() : nullptr;
     }
     // Returns true if a question waits for GPUs to be clicked.
     [[nodiscard]] bool asks_for_ranks() const;

@@ -337,7 +337,9 @@ std::string make_results_picture(const Results& results, const std::string& of_w
     }
     if (!vector) return encode_png(surface.read(), {{"Title", results_head(results)}});
     Page page(ending == "pdf" ? PageFormat::pdf : PageFormat::svg, size, fonts, results_head(results), "");
+    page.begin_piece("Figure", results_head(results));
     surface.frame({}, 2 / 60.0, [&](const FrameInfo& info) { draw(info, &page); });
+    page.end_piece();
     return page.finish();
 }
 

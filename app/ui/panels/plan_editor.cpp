@@ -214,6 +214,7 @@ std::optional<PlanEdit> field_row(Ui& ui, Rect& room, const Scene& scene, const 
     if (ui.hovers(name))
         ui.tooltip(f.name + "\n" + f.pointer + (allowed_text(f).empty() ? "" : "\n" + allowed_text(f)));
     const Rect box = row.cut_left(std::min(kBoxWidth, row.w)).inset(0, 2);
+    const bool typing = state.editing == f.pointer;
     std::optional<PlanEdit> edit = control(ui, box, scene, f, state);
     row.cut_left(12);
     if (const auto refused = state.refused.find(f.pointer); refused != state.refused.end()) {
@@ -231,7 +232,9 @@ std::optional<PlanEdit> field_row(Ui& ui, Rect& room, const Scene& scene, const 
             const std::string back = back_words(f);
             if (ui.hovers({row.x, row.y, ui.canvas().text_width(back, ui.small()), row.h}))
                 ui.tooltip(back + "\nas in the preset; nothing else changes");
-            if (ui.link("editor.back", place.min(), back, id_of(f.pointer))) edit = try_back(scene, f, state);
+            // Tab out of the box goes to the next one: this link is gone if what was typed is refused.
+            if (ui.link("editor.back", place.min(), back, id_of(f.pointer), 12, 1e6f, !typing))
+                edit = try_back(scene, f, state);
         }
     }
     return edit;

@@ -81,7 +81,8 @@ float window_pixel(const ReviewSheet& sheet) {
     return sheet.paper().small / kTypeOfRows;
 }
 
-void draw_on_page(ReviewSheet& sheet, Rect room, const Reviewed& of, const DrawView& draw) {
+void draw_on_page(ReviewSheet& sheet, Rect room, const Reviewed& of, std::string_view instead,
+                  const DrawView& draw) {
     const float k = window_pixel(sheet);
     if (room.w < k || room.h < k) return;
     Canvas& canvas = sheet.canvas();
@@ -97,12 +98,14 @@ void draw_on_page(ReviewSheet& sheet, Rect room, const Reviewed& of, const DrawV
         Ui ui(state, frame, sheet.theme(), Canvas(canvas.list(), frame.scale));
         return draw(ui, {room.x / k, room.y / k, frame.size.x, frame.size.y}, printed.scene);
     }
+    page->begin_piece("Figure", instead);
     page->begin_inset(room.min(), k);
     {
         Ui ui(state, frame, sheet.theme(), Canvas(nullptr, canvas.scale(), page));
         draw(ui, {0, 0, frame.size.x, frame.size.y}, printed.scene);
     }
     page->end_inset();
+    page->end_piece();
 }
 
 // Holds all devices: each has a row of at most 36 pixels, and what stands over and below them has its room.
@@ -113,7 +116,9 @@ float pipeline_height(const ReviewSheet& sheet, const Timeline& timeline) {
 }
 
 void draw_pipeline(ReviewSheet& sheet, Rect room, const Reviewed& of) {
-    draw_on_page(sheet, room, of, [](Ui& ui, Rect r, Scene& scene) {
+    constexpr std::string_view kInstead =
+        "Timeline of the pipeline in one step: a row for each stage, when it computes and when it waits.";
+    draw_on_page(sheet, room, of, kInstead, [](Ui& ui, Rect r, Scene& scene) {
         TimelineViewState state;
         const Rect head = r.cut_top(kHeadRow);
         (void)draw_timeline(ui, head, r, scene, state, 1);
@@ -121,7 +126,10 @@ void draw_pipeline(ReviewSheet& sheet, Rect room, const Reviewed& of) {
 }
 
 void draw_mesh_figure(ReviewSheet& sheet, Rect room, const Reviewed& of, std::optional<GroupKind> kind) {
-    draw_on_page(sheet, room, of, [kind](Ui& ui, Rect r, Scene& scene) {
+    const std::string instead = "Map of the GPUs, row by row in the order of their ranks. "
+                                + (kind ? caption_of(of.plan, of.evaluation, *kind).text() + "."
+                                        : "Lit: the groups of one rank along every axis.");
+    draw_on_page(sheet, room, of, instead, [kind](Ui& ui, Rect r, Scene& scene) {
         if (kind) scene.selection.choose(*kind);
         draw_still_mesh(ui, r, scene);
     });
@@ -133,7 +141,13 @@ float memory_height(const ReviewSheet& sheet, const Memory& memory, MemoryPage p
 }
 
 void draw_held(ReviewSheet& sheet, Rect room, const Reviewed& of, MemoryPage page) {
-    draw_on_page(sheet, room, of, [page](Ui& ui, Rect r, Scene& scene) {
+    std::string instead = page == MemoryPage::saved ? "Bars: what each choice saves of the memory of a GPU."
+                                                    : "Bars: what a GPU of each stage holds, by category.";
+    if (page == MemoryPage::stages)
+        for (const StageRun& run : stage_runs(of.evaluation.memory))
+            instead += " Stage " + name_of(run) + ": "
+                       + memory_text(of.evaluation.memory.stage[run.first].total()) + ".";
+    draw_on_page(sheet, room, of, instead, [page](Ui& ui, Rect r, Scene& scene) {
         MemoryViewState state;
         state.page = page;
         const Rect head = r.cut_top(kHeadRow);
@@ -142,8 +156,10 @@ void draw_held(ReviewSheet& sheet, Rect room, const Reviewed& of, MemoryPage pag
 }
 
 void draw_traffic(ReviewSheet& sheet, Rect room, const Reviewed& of) {
-    draw_on_page(sheet, room, of,
-                 [](Ui& ui, Rect r, Scene& scene) { draw_comm_flow(ui, r, scene, FlowWidth::time); });
+    draw_on_page(
+        sheet, room, of,
+        "Bands: what each axis sends over which link in one step, and how much of it the step waits for.",
+        [](Ui& ui, Rect r, Scene& scene) { draw_comm_flow(ui, r, scene, FlowWidth::time); });
 }
 
 void draw_lanes(ReviewSheet& sheet, const Reviewed& of) {
@@ -157,6 +173,7 @@ void draw_lanes(ReviewSheet& sheet, const Reviewed& of) {
                              : "One micro-batch on its lanes",
                high);
     draw_on_page(sheet, sheet.take(high), of,
+                 "Two lanes, compute and traffic: what compute hides, and what the step waits for.",
                  [&](Ui& ui, Rect r, Scene& scene) { draw_comm_lanes(ui, r, scene, state, 1); });
     sheet.gap();
 }
@@ -172,6 +189,7 @@ void draw_sensitivity(ReviewSheet& sheet, const Reviewed& of, const Sensitivity&
     const auto fit = static_cast<std::size_t>((free / k - kAbout) / kChoice);
     const std::size_t rows = std::min({all, fit, kMostChoices});
     draw_on_page(sheet, sheet.take(k * (kAbout + kChoice * static_cast<float>(rows))), of,
+                 "Bars: the changes of one field that move the step most, and by how much.",
                  [&s](Ui& ui, Rect r, Scene&) {
                      TornadoState state;
                      state.of.update(1, [&s] { return s; });

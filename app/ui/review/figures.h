@@ -62,8 +62,10 @@ struct StageRun {
 void draw_way_figure(ReviewSheet& sheet, Rect room, const PlanComparison& comparison, double a_s, double b_s);
 
 using DrawView = std::function<void(Ui& ui, Rect room, Scene& scene)>;
-// Draws a view, or a part of one, in a part of the page, its type as large as the page's.
-void draw_on_page(ReviewSheet& sheet, Rect room, const Reviewed& of, const DrawView& draw);
+// Draws a view, or a part of one, in a part of the page, its type as large as the page's. `instead` is what a
+// PDF reads aloud in its place.
+void draw_on_page(ReviewSheet& sheet, Rect room, const Reviewed& of, std::string_view instead,
+                  const DrawView& draw);
 // Returns how large a pixel of the window is on the page.
 [[nodiscard]] float window_pixel(const ReviewSheet& sheet);
 

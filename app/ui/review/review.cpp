@@ -219,12 +219,13 @@ struct Printer {
     std::vector<ReviewFile> single(const PageSpec& of, std::string_view ending) {
         std::vector<ReviewFile> out;
         std::vector<std::unique_ptr<Page>> made;
-        ReviewSheet s = sheet([&](const std::string&) {
+        const auto turn = [&](const std::string&) {
             made.push_back(std::make_unique<Page>(of));
             const std::string number = std::to_string(made.size());
             out.push_back({(number.size() < 2 ? "0" : "") + number + "." + std::string(ending), ""});
             return Canvas(nullptr, 1, made.back().get());
-        });
+        };
+        ReviewSheet s = sheet(turn, {}, [&](std::string_view name) { put_piece(*made.back(), name); });
         draw_pages(s, content);
         for (std::size_t i = 0; i < made.size(); ++i) out[i].bytes = made[i]->finish();
         return out;
@@ -276,13 +277,7 @@ std::string Printer::pdf() {
         const SheetMark* to = m.kind == SheetMark::Kind::link ? place(m.words) : nullptr;
         if (to != nullptr) page.link(m.box, place_of(*to));
     };
-    const auto piece = [&](std::string_view name) {
-        if (name.empty())
-            page.end_piece();
-        else
-            page.begin_piece(name);
-    };
-    ReviewSheet s = sheet(turn, mark, piece);
+    ReviewSheet s = sheet(turn, mark, [&](std::string_view name) { put_piece(page, name); });
     draw_pages(s, content);
     int section = 0;
     for (const SheetMark& m : marks) {

@@ -2,6 +2,7 @@
 
 #include "app/ui/kit/data_table.h"
 #include "app/ui/kit/format.h"
+#include "render/page.h"
 
 #include <algorithm>
 #include <array>
@@ -67,6 +68,13 @@ ReviewSheet::ReviewSheet(SheetTarget target, const Paper& paper, const Theme& th
 
 void ReviewSheet::label(Rect box, std::string_view words, const TextStyle& style, Align align) {
     if (canvas_.text_in(box, words, style, align)) ++cut_;
+}
+
+void put_piece(Page& page, std::string_view name) {
+    if (name.empty())
+        page.end_piece();
+    else
+        page.begin_piece(name);
 }
 
 void ReviewSheet::begin_piece(std::string_view name) {

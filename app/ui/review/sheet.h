@@ -57,6 +57,9 @@ struct SheetTarget {
     const std::vector<float>* spare = nullptr;           // of a sheet that was filled before: its spare()
 };
 
+// Begins such a piece on a page, or ends the last one.
+void put_piece(Page& page, std::string_view name);
+
 // Returns the table as it is read on paper: figures rounded, arrows, minus signs.
 [[nodiscard]] Table printed(const Table& exact);
 

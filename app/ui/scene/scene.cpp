@@ -27,17 +27,17 @@ int stage_of_rank(const Mesh& mesh, std::int64_t rank) {
     return static_cast<int>(rank / pp.stride % pp.size);
 }
 
-void extend_axes(const Evaluation& of, double& axis_s, double& axis_bytes) {
+void extend_axes(const Evaluation& of, CommonAxes& axes) {
     if (!of.valid) return;
-    if (of.step) axis_s = std::max(axis_s, of.step->time_s);
-    for (const StageMemory& stage : of.memory.stage) axis_bytes = std::max(axis_bytes, stage.most());
+    if (of.step) axes.time_s = std::max(axes.time_s, of.step->time_s);
+    for (const StageMemory& stage : of.memory.stage) axes.bytes = std::max(axes.bytes, stage.most());
 }
 
 void keep_outline(Scene& scene, const Evaluation& of) {
     if (!of.valid) return;
     scene.outlined = &of;
-    extend_axes(of, scene.axis_s, scene.axis_bytes);
-    extend_axes(scene.evaluation, scene.axis_s, scene.axis_bytes);
+    extend_axes(of, scene.axes);
+    extend_axes(scene.evaluation, scene.axes);
 }
 
 std::optional<double> step_before(const Ui& ui, std::string_view name, const Scene& scene) {

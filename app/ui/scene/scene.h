@@ -158,6 +158,12 @@ struct InjectedStage {
     double step_s = 0;  // with it
 };
 
+// Says how far scales of time and memory reach at least, so that several plans stand on the same.
+struct CommonAxes {
+    double time_s = 0, bytes = 0;
+    bool of_pair = false;  // a picture stands next to another on them
+};
+
 struct Scene {
     const Plan& plan;
     const Evaluation& evaluation;
@@ -183,8 +189,7 @@ struct Scene {
     bool in_lesson = false;                // a lesson shows its own plan
     // Scales of time and memory reach at least so far: a lesson's plan and the one that it asks about, or
     // that somebody made of it, stand on one. The outline of this one stays then; null: of none.
-    double axis_s = 0, axis_bytes = 0;
-    bool is_of_pair = false;  // a picture next to another on the same scales
+    CommonAxes axes{};
     const Evaluation* outlined = nullptr;
     double guess_bytes = 0;  // what a room draws as the answer, in the plot of the memory; 0: nothing
     int guess_zero = -1;     // the stage of ZeRO that it is drawn for; -1: the plan as it is
@@ -214,7 +219,7 @@ struct Scene {
 [[nodiscard]] std::optional<GroupKind> axis_named(std::string_view name);
 
 // Lets scales of time and memory reach as far as a plan does.
-void extend_axes(const Evaluation& of, double& axis_s, double& axis_bytes);
+void extend_axes(const Evaluation& of, CommonAxes& axes);
 // Keeps the outline of a plan on the scene's scales, which reach as far as the longer step and the fuller
 // GPU.
 void keep_outline(Scene& scene, const Evaluation& of);

@@ -65,10 +65,6 @@ const SearchResult* result_of(const SearchFound& found, const FoundLayout& layou
     return at == all.end() ? nullptr : &*at;
 }
 
-bool is_layout_of(const MemoryMend& m, const SearchResult& r) {
-    return m.plan.layout == r.plan.layout && m.plan.training == r.plan.training;
-}
-
 }  // namespace
 
 Decider::Decider(Window& window) : window_(window) {}
@@ -174,7 +170,7 @@ void Decider::offer_mends(const SearchResult* proposed) {
     const Evaluation& e = window_.evaluation;
     std::vector<MemoryMend> all = *mends_;
     std::stable_partition(all.begin(), all.end(), [&](const MemoryMend& m) {
-        return proposed != nullptr && is_layout_of(m, *proposed);
+        return proposed != nullptr && is_laid_out_as(m.plan, proposed->plan);
     });
     for (const MemoryMend& m : all) {
         const double by = m.step_s / e.step->time_s - 1;
@@ -251,7 +247,7 @@ void Decider::look_for_better() {
     const bool mended = !fits && e.step && mends_.is_of(revision);
     // The proposal stands first: Compare shows it, and the first page of a review.
     const bool said = mended && near != nullptr && std::ranges::any_of(*mends_, [&](const MemoryMend& m) {
-                          return is_layout_of(m, *near);
+                          return is_laid_out_as(m.plan, near->plan);
                       });
     if (near != nullptr && !said) {
         const ChangesWords changes = changes_words(open, near->choice);

@@ -88,6 +88,7 @@ const Dialogs::Row& Dialogs::row_of(DialogKind kind) {
          .words = "The file names no software. What is sent and kept, and what a search may propose, hang on "
                   "it. Later takes Megatron-LM; the sheet of all fields (training.software) names another.",
          .width = 620,
+         .height = &Dialogs::run_by_height,
          .draw = &Dialogs::draw_run_by},
     }};
     return rows[static_cast<std::size_t>(kind)];
@@ -209,8 +210,19 @@ bool Dialogs::draw_close(Ui& ui, Rect /*room*/, Rect buttons) {
     return dialog_button(ui, buttons, "dialog.cancel", "Cancel") || discards;
 }
 
-bool Dialogs::draw_run_by(Ui& ui, Rect /*room*/, Rect buttons) {
+float Dialogs::run_by_height(Ui& /*ui*/, float /*width*/) const {
+    return kButtonHeight;
+}
+
+bool Dialogs::draw_run_by(Ui& ui, Rect room, Rect buttons) {
+    constexpr float kWide = 300;
     bool done = dialog_button(ui, buttons, "dialog.cancel", "Later");
+    if (ui.button("dialog.run_by.any", room.cut_top(kButtonHeight).cut_left(std::min(kWide, room.w)),
+                  "Not decided: layouts of any software")) {
+        done = true;
+        window_.views.search.request.any_software = true;
+        window_.say("A search takes layouts of any software. Figures are Megatron-LM's until one is named.");
+    }
     for (std::size_t i = kRoomSoftware.size(); i-- > 0;) {  // from the right
         const RoomSoftware& r = kRoomSoftware[i];
         const std::string name(r.name);

@@ -146,6 +146,7 @@ class Dialogs {
     bool draw_recovery(Ui& ui, Rect room, Rect buttons);
     bool draw_missing(Ui& ui, Rect room, Rect buttons);
     bool draw_run_by(Ui& ui, Rect room, Rect buttons);
+    [[nodiscard]] float run_by_height(Ui& ui, float width) const;
     [[nodiscard]] float recovery_height(Ui& ui, float width) const;
     void try_in_dialog(const std::function<void()>& act);
     void take_focus(std::string_view button);

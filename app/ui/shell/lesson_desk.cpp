@@ -229,10 +229,9 @@ void LessonDesk::show_plan(Plan plan) {
 
 // An answer may have a page of its own.
 LessonDesk::StepPage LessonDesk::page_of_step() const {
-    const LessonStep& step = *lesson_.current();
-    const bool answered = step.question && !step.question->view.empty() && lesson_.state().shown();
-    if (answered) return {step.question->view, step.question->page};
-    return {step.scene.view, step.scene.page};
+    if (const LessonQuestion* answered = lesson_.on_answer_page()) return {answered->view, answered->page};
+    const LessonScene& scene = lesson_.current()->scene;
+    return {scene.view, scene.page};
 }
 
 void LessonDesk::show_view() {
@@ -761,9 +760,7 @@ void LessonDesk::end_asked() {
 void LessonDesk::show_first_asked() {
     make_texts(lesson_, window_.document.plan(), window_.evaluation, window_.presets, window_.evaluated);
     if (lesson_.asked.first >= 0) show_asked(lesson_.asked.first);
-    const LessonStep* step = lesson_.current();
-    if (step != nullptr && step->question && !step->question->view.empty() && lesson_.state().shown())
-        show_scene();
+    if (lesson_.on_answer_page() != nullptr) show_scene();
 }
 
 // The words that notes took the place of come back for what is done in them.

@@ -231,13 +231,12 @@ std::vector<std::string> changes_of(const StepSheet& s) {
 // Returns the request of a picture next to the answer, which may have a page of its own.
 PictureRequest answer_request_of(const StepSheet& s) {
     PictureRequest request = picture_request_of(s, false);
-    if (s.step.question && !s.step.question->view.empty())
-        request.view = s.step.question->view, request.page = s.step.question->page;
+    if (const LessonQuestion* q = s.step.with_answer_page()) request.view = q->view, request.page = q->page;
     return request;
 }
 
 // Returns what the card of an edit says in the window: "memory 1.38 TiB → 43.9 GiB, step 28.1 s → 41.0 s".
-std::string change_words(const StepSheet& s, const Plan& after) {
+std::string card_words_of(const StepSheet& s, const Plan& after) {
     const ChangeFigures a = change_figures(s.plan, s.evaluation), b = change_figures(after, assess(after));
     if (!a.any || !b.any) return "";
     std::string out;
@@ -276,11 +275,10 @@ StepPictures pictures_of(const StepSheet& s, const Presets& presets) {
     after.both = shows_both(scene);
     // Two whole windows side by side are too small to be read: the plan before has its place at the question.
     const bool whole = after.request.view == kDashboardName;
-    if (const std::string changed = whole ? change_words(s, after.plan) : std::string(); !changed.empty())
+    if (const std::string changed = whole ? card_words_of(s, after.plan) : std::string(); !changed.empty())
         after.words += ": " + changed;
     // A page that the answer has of its own explains it; nothing was asked on it.
-    const bool own_page = s.step.question && !s.step.question->view.empty();
-    if (!after.both && !own_page && !whole) {
+    if (!after.both && s.step.with_answer_page() == nullptr && !whole) {
         StepPicture before{"As it was", s.plan, picture_request_of(s, false)};
         before.request.reaches = after.plan;
         after.request.reaches = s.plan;
@@ -339,11 +337,22 @@ Paper slide_paper() {
 
 class Booklet {
   public:
-    Booklet(const Lesson& lesson, const Plan& base, const Presets& presets, const FontFiles& fonts)
+    Booklet(const Lesson& lesson, const Plan& base, const Presets& presets, const FontFiles& fonts,
+            std::string_view language)
         : lesson_(lesson), base_(base), presets_(presets), fonts_(fonts), paper_(slide_paper()),
-          page_(PageFormat::pdf, kSlide, fonts, lesson.title, ""),
-          sheet_({[this](const std::string&) { return turn(); }, 0}, paper_, theme_of(ThemeId::light),
-                 lesson.title, lesson.title, "") {}
+          page_(PageSpec{PageFormat::pdf,
+                         kSlide,
+                         load_faces(fonts),
+                         lesson.title,
+                         {},
+                         1,
+                         nullptr,
+                         std::string(language.empty() ? "en" : language)}),
+          sheet_({[this](const std::string&) { return turn(); },
+                  0,
+                  {},
+                  [this](std::string_view name) { put_piece(page_, name); }},
+                 paper_, theme_of(ThemeId::light), lesson.title, lesson.title, "") {}
 
     std::string make() {
         sheet_.begin(lesson_.title);
@@ -437,8 +446,10 @@ class Booklet {
             used += height + 0.4f * paper_.line();
             if (!draw) continue;
             const Rect box = sheet_.take(height);
+            page_.begin_piece("P");
             if (paragraph.bullet) sheet_.canvas().text({box.x + indent, box.y}, "•", style);
             lay_words(words, {box.x + left, box.y, box.w - left, box.h}, style, true);
+            page_.end_piece();
             sheet_.gap(0.35f);
         }
         return used;
@@ -594,10 +605,10 @@ class Booklet {
 
 }  // namespace
 
-std::string lesson_pdf(const Lesson& lesson, const Plan& base, const Presets& presets,
-                       const FontFiles& fonts) {
+std::string lesson_pdf(const Lesson& lesson, const Plan& base, const Presets& presets, const FontFiles& fonts,
+                       std::string_view language) {
     if (!pages_available()) throw Error(ErrorKind::usage, "", "", "this build writes no PDF");
-    return Booklet(lesson, base, presets, fonts).make();
+    return Booklet(lesson, base, presets, fonts, language).make();
 }
 
 namespace {

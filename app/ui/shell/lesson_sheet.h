@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pentamesh::ui {
@@ -83,8 +84,9 @@ struct StepPictures {
                                       const FontFiles& fonts);
 // Returns the same as slides: words and question, their picture next to them where both have room, else on a
 // page of its own; at the end the answers, each that has pictures on a slide with them. Throws an error of
-// kind io where there is no EGL, or this build writes no PDF.
+// kind io where there is no EGL, or this build writes no PDF. `language` is the lesson's, for the file to
+// say; empty: English.
 [[nodiscard]] std::string lesson_pdf(const Lesson& lesson, const Plan& base, const Presets& presets,
-                                     const FontFiles& fonts);
+                                     const FontFiles& fonts, std::string_view language = {});
 
 }  // namespace pentamesh::ui

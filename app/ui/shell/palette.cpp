@@ -99,6 +99,12 @@ std::vector<std::string> names_in(const GlossaryEntry& e) {
     return out;
 }
 
+// Constants of the estimate have short names ("overlap", "all-to-all"), by which people mean what is done.
+constexpr int kComesLater = 15;
+bool is_constant(std::string_view pointer) {
+    return pointer.find("/efficiency/") != std::string_view::npos;
+}
+
 constexpr std::string_view kGlossaryCommand = "word.";  // ids of commands that open an entry begin so
 
 // Returns the other words for a target.
@@ -430,14 +436,14 @@ class PaletteSearch {
     }
 
     void add_commands() {
-        constexpr int kWordIsLast = 15;  // a word's meaning comes after what has that name itself
         for (std::size_t i = 0; i < source_.commands.size(); ++i) {
             const PaletteCommand& c = source_.commands[i];
             std::vector<std::string> others = other_words(c.id, source_.glossary);
             int score = score_of(typed_, plain(c.label), plain(c.menu), others);
             if (score == 0 && !c.chord.empty() && fit_of(typed_, plain(c.chord)) >= Fit::each_word)
                 score = kByWords;
-            if (c.id.starts_with(kGlossaryCommand) && score > kWordIsLast) score -= kWordIsLast;
+            // A word's meaning comes after what has that name itself.
+            if (c.id.starts_with(kGlossaryCommand) && score > kComesLater) score -= kComesLater;
             add(score, row_of(i));
         }
     }
@@ -458,8 +464,20 @@ class PaletteSearch {
             PaletteRow row{.does = PaletteRow::Does::field, .label = "Field: " + f.name};
             if (source_.shows_values) row.right = now_words(f);
             row.field = f.pointer, row.topic = f.topic;
-            add(score_of(typed_, plain(f.name), "field", others), std::move(row));
+            if (f.kind == PlanField::Kind::group) add_words_inside(f.pointer, others);
+            int score = score_of(typed_, plain(f.name), "field", others);
+            if (is_constant(f.pointer) && score > kComesLater) score -= kComesLater;
+            add(score, std::move(row));
             if (f.kind == PlanField::Kind::choice) add_choices(f, others);
+        }
+    }
+    // A group that a plan does not have is found by the words for its fields: "number of experts" in a dense
+    // model.
+    void add_words_inside(const std::string& group, std::vector<std::string>& others) const {
+        for (const PaletteWords& w : palette_words()) {
+            if (!w.target.starts_with(group + "/")) continue;
+            if (std::ranges::find(fields_, w.target, &PlanField::pointer) != fields_.end()) continue;
+            for (const std::string_view name : split_words(w.words, ",")) others.push_back(plain(name));
         }
     }
     // A choice is also found by its own name, or by the field's and its own.
@@ -534,8 +552,12 @@ class PaletteSearch {
         }
         std::string text(pentamesh::trimmed(text_));
         auto edits = typed_edits(source_.plan, text, source_.presets);
-        if (!edits && text.find(' ') == std::string::npos) {  // "zero-3"
+        if (!edits && text.find(' ') == std::string::npos) {  // "zero-3", "zero3"
             std::ranges::replace(text, '-', ' ');
+            const std::size_t digit = text.find_first_of("0123456789");
+            if (digit != std::string::npos && digit > 0
+                && text.find_first_not_of("0123456789", digit) == std::string::npos && text[digit - 1] != ' ')
+                text.insert(digit, " ");
             edits = typed_edits(source_.plan, text, source_.presets);
         }
         if (!edits) return out;

@@ -332,7 +332,9 @@ void refuse_unfit(const PictureRequest& request, std::string_view ending) {
     if (std::find(known.begin(), known.end(), request.view) == known.end()) {
         const std::string all = join(known, ", ");
         throw Error(ErrorKind::usage, "", "",
-                    "there is no picture of \"" + request.view + "\"; there are: " + all);
+                    "there is no picture of \"" + request.view + "\"; the closest is \""
+                        + std::string(nearest(request.view, {known.begin(), known.end()}))
+                        + "\"; there are: " + all);
     }
     if (ending != "png" && ending != "svg" && ending != "pdf")
         throw Error(ErrorKind::usage, "", "",
@@ -483,6 +485,17 @@ std::vector<MovingFrame> frames_of_edit(Shell& shell, Offscreen& surface, const 
     return out;
 }
 
+// Returns what a PDF reads aloud in the place of the picture. A lesson's picture says no figures: it may
+// stand next to the question about them.
+std::string instead_of_picture(const PictureRequest& request, const Plan& plan, const Evaluation& e,
+                               const HiddenAnswer& hidden) {
+    std::string out = "Picture: " + std::string(request.view) + ".";
+    if (request.in_lesson || request.onto != nullptr || hidden.covers(kFiguresPlace)) return out;
+    out += " " + title_of(plan) + ". " + brief_line(plan, false);
+    const PlanVerdict verdict = verdict_of(e);
+    return verdict.sentence.empty() ? out : out + " " + verdict.sentence;
+}
+
 std::string draw_picture(const Presets& presets, const Plan& plan, const PictureRequest& request,
                          std::string_view ending, const FontFiles& fonts) {
     if (request.view == kReview) return picture_of_review(presets, plan, request, ending, fonts);
@@ -496,9 +509,9 @@ std::string draw_picture(const Presets& presets, const Plan& plan, const Picture
     window.evaluate();
     Screen screen = screen_of(request, window.evaluation);
     if (request.reaches) {
-        screen.is_of_pair = true;
-        extend_axes(window.evaluation, screen.axis_s, screen.axis_bytes);
-        extend_axes(assess(*request.reaches), screen.axis_s, screen.axis_bytes);
+        screen.axes.of_pair = true;
+        extend_axes(window.evaluation, screen.axes);
+        extend_axes(assess(*request.reaches), screen.axes);
     }
     // The window searches in the background; here the search is done before the first frame.
     if (shows(ViewId::search, request, screen) && window.evaluation.valid)
@@ -552,7 +565,10 @@ std::string draw_picture(const Presets& presets, const Plan& plan, const Picture
     if (request.text_runs != nullptr) *request.text_runs = surface.text_runs();
     if (request.fits != nullptr && !(*request.fits = hidden() <= 0)) return {};
     if (request.onto != nullptr) {
+        request.onto->begin_piece("Figure",
+                                  instead_of_picture(request, plan, window.evaluation, window.hidden_answer));
         surface.frame({}, from_s + 2 / 60.0, [&](const FrameInfo& info) { draw(info, request.onto); });
+        request.onto->end_piece();
         return {};
     }
     std::vector<PngText> words{{"Title", title_of(plan)}};
@@ -563,7 +579,9 @@ std::string draw_picture(const Presets& presets, const Plan& plan, const Picture
                               : request.outlines ? PageFormat::svg_outlines
                                                  : PageFormat::svg;
     Page page(format, size, fonts, title_of(plan), text);
+    page.begin_piece("Figure", instead_of_picture(request, plan, window.evaluation, window.hidden_answer));
     surface.frame({}, from_s + 2 / 60.0, [&](const FrameInfo& info) { draw(info, &page); });
+    page.end_piece();
     return page.finish();
 }
 

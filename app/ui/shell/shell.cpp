@@ -125,14 +125,14 @@ Scene Shell::scene_of(Hover& next) {
     scene.flags = flags_tool(window_.settings, window_.document.plan().training.software);
     scene.pinned = pinned_.get();
     if (const LessonSession& lesson = desk_.lesson(); lesson.open) {
-        scene.axis_s = lesson.axis_s, scene.axis_bytes = lesson.axis_bytes;
+        scene.axes = lesson.axes;
         if (lesson.asked_shown >= 0) scene.outlined = pinned_.get();
         if (lesson.plan_changed) keep_outline(scene, lesson.start_evaluation);
         scene.guess_bytes = drawn_bytes(lesson);
         scene.guess_zero = drawn_zero(lesson);
         if (scene.guess_zero >= 0 && lesson.waits_for_answer())
             scene.move_guess = [this](double bytes) { draw_bytes(desk_.lesson(), bytes); };
-        scene.axis_bytes = std::max(scene.axis_bytes, scene.guess_bytes);
+        scene.axes.bytes = std::max(scene.axes.bytes, scene.guess_bytes);
     }
     scene.changed = decider_.changed();
     scene.change = decider_.change();

@@ -147,15 +147,12 @@ Scene Window::scene(Hover& next) {
             .run = real_run.get(),
             .asked = hidden_answer.open,
             .in_lesson = set_aside.has_value(),
-            .axis_s = axis_s,
-            .axis_bytes = axis_bytes,
-            .is_of_pair = is_of_pair,
+            .axes = axes,
             .injected = std::move(injected)};
 }
 
 Screen Window::screen() const {
-    return {views, selection, settings, full,       document.revision(), hidden_answer,
-            task,  real_run,  axis_s,   axis_bytes, is_of_pair};
+    return {views, selection, settings, full, document.revision(), hidden_answer, task, real_run, axes};
 }
 
 void Window::show(const Screen& screen) {
@@ -171,7 +168,7 @@ void Window::show(const Screen& screen) {
     hidden_answer = screen.hidden_answer;
     task = screen.task;
     real_run = screen.run;
-    axis_s = screen.axis_s, axis_bytes = screen.axis_bytes, is_of_pair = screen.is_of_pair;
+    axes = screen.axes;
     document.continue_after(screen.revision);  // what the views keep is made anew
     replaced = true;
     evaluate();

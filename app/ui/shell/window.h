@@ -172,8 +172,7 @@ struct Screen {
     HiddenAnswer hidden_answer{};      // of a question that is open
     std::optional<LessonTask> task{};  // that is open
     std::shared_ptr<const RealRun> run{};
-    double axis_s = 0, axis_bytes = 0;  // scales of time and memory reach at least so far
-    bool is_of_pair = false;
+    CommonAxes axes{};
 };
 
 // A task for the time between this frame and the next. `what` names it in an error message.
@@ -220,8 +219,7 @@ struct Window {
     bool seek_marked = false;                                  // in the plan, once it is drawn
     HiddenAnswer hidden_answer;                                // of the open question
     std::optional<LessonTask> task;                            // of the open step: advice keeps to it
-    double axis_s = 0, axis_bytes = 0;                         // scales reach so far, in a picture of a pair
-    bool is_of_pair = false;
+    CommonAxes axes;                                           // in a picture of a pair
     float width = 0;
 
     double now_s = 0;

@@ -49,8 +49,16 @@ class Expression {
     }
 
   private:
+    // Passes blanks, and comments of a value on several lines.
     void blanks() {
-        while (at_ < s_.size() && std::isspace(static_cast<unsigned char>(s_[at_])) != 0) ++at_;
+        while (at_ < s_.size()) {
+            if (s_[at_] == '#')
+                at_ = std::min(s_.find('\n', at_), s_.size());
+            else if (std::isspace(static_cast<unsigned char>(s_[at_])) != 0)
+                ++at_;
+            else
+                return;
+        }
     }
     bool take(std::string_view what) {
         blanks();

@@ -142,6 +142,7 @@ namespace {
 
 constexpr int kMostNested = 150;
 constexpr std::size_t kMostSpent = std::size_t{64} << 20;
+constexpr const char* kGrown = "(grown)";    // the text of a list that the text makes step by step
 constexpr const char* kObject = "(object)";  // the text of a value that a class makes
 constexpr int kMostInlined = 2'000;          // calls of functions that are read in place
 
@@ -293,6 +294,7 @@ class PythonReader final : PythonModules {
             if (at_ < s_.size() && s_[at_] != '\n') brackets();
             return;
         }
+        if (grows(target)) return rest_of_line();
         if (at_ < s_.size() && s_[at_] == ',') {
             several(target, line);
         } else if (at_ < s_.size() && s_[at_] == ':'
@@ -319,6 +321,25 @@ class PythonReader final : PythonModules {
             if (at_ < s_.size() && s_[at_] != '\n' && s_[at_] != '#') return statement();
         }
         rest_of_line();
+    }
+
+    // Returns true where a list is changed in its place, `x.append(…)` or `x[0] = …`: it is not known from
+    // there on.
+    bool grows(const std::string& target) {
+        const std::size_t dot = target.find('.');
+        const bool part = dot == std::string::npos && at_ < s_.size() && s_[at_] == '[';
+        const bool method = dot != std::string::npos && at_ < s_.size() && s_[at_] == '('
+                            && is_among("python_list_methods", std::string_view(target).substr(dot + 1));
+        if (!part && !method) return false;
+        for (auto* names : {&locals_, &globals_}) {
+            const auto it = names->find(target.substr(0, dot));
+            if (it == names->end()) continue;
+            PythonValue& list = it->second;
+            if (list.kind == PythonValue::Kind::list && list.text.empty())
+                list = {PythonValue::Kind::unknown, 0, kGrown, {}};
+            return list.text == kGrown;
+        }
+        return false;
     }
 
     // Reads the value behind `a =`, and that of `a = b = 4` for each of its names.
@@ -471,6 +492,11 @@ class PythonReader final : PythonModules {
         }
         if (v.is_whole()) {
             if (!own || !local) put(name, v.written(), v.kind == PythonValue::Kind::text, line);
+            return v;
+        }
+        if (!v.known() && v.text == kGrown && !(local && own)) {
+            put(name, text, false, line);
+            if (!quiet_ && !name.empty()) out_.settings.back().unknown = text;
             return v;
         }
         if (own) return v;

@@ -659,8 +659,10 @@ class Parser {
             c = branch(line);
         else if (read_.take_word("for") || read_.take_word("select"))
             c = loop(line);
-        else if (read_.take_word("while") || read_.take_word("until"))
-            c = repeat(line);
+        else if (read_.take_word("while"))
+            c = repeat(line, false);
+        else if (read_.take_word("until"))
+            c = repeat(line, true);
         else if (read_.take_word("case"))
             c = match(line);
         else if (read_.take_word("function"))
@@ -725,8 +727,9 @@ class Parser {
         return c;
     }
 
-    CommandPtr repeat(int line) {
+    CommandPtr repeat(int line, bool until) {
         auto c = make(CommandKind::repeat, line);
+        c->until = until;
         c->body.push_back(list({"do"}));
         c->body.push_back(do_block("while", line));
         return c;

@@ -208,7 +208,45 @@ class Runner {
         return false;
     }
 
-    Truth repeat(const Command& c) { return counted(c) ? Truth::unknown : passed_over(c); }
+    // Returns true for [[ A ]], [ A ], test A and (( A )), one of them or several joined by && || !.
+    bool only_compares(const Command& c) {
+        switch (c.kind) {
+        case CommandKind::test:
+        case CommandKind::arithmetic: return true;
+        case CommandKind::simple: {
+            const auto program = c.words.empty() ? std::nullopt : x_.known(x_.expand_joined(c.words[0]));
+            return program && (*program == "[" || *program == "test");
+        }
+        case CommandKind::sequence:
+        case CommandKind::both:
+        case CommandKind::either:
+        case CommandKind::negated:
+            return !c.body.empty() && std::all_of(c.body.begin(), c.body.end(), [this](const CommandPtr& b) {
+                return only_compares(*b);
+            });
+        default: return false;
+        }
+    }
+
+    // Runs while A; do B; done where each A is a known comparison: the loops that read a script's own
+    // arguments end before their first round where none are given.
+    bool tested(const Command& c) {
+        if (c.body.size() != 2 || !only_compares(*c.body[0])) return false;
+        const int most = steps_ + (kMostSteps - steps_) / 4;
+        const State before = x_.state;
+        const std::size_t first_round = x_.script.invocations.size();
+        for (int rounds = 0; rounds < kMostRounds && steps_ < most; ++rounds) {
+            const Truth t = c.until ? negated(run(*c.body[0])) : run(*c.body[0]);
+            if (t == Truth::no) return true;
+            if (t == Truth::unknown) break;
+            if (leaves(*c.body[1]) || stopped()) return true;
+        }
+        x_.state = before;
+        while (x_.script.invocations.size() > first_round) x_.script.invocations.pop_back();
+        return false;
+    }
+
+    Truth repeat(const Command& c) { return counted(c) || tested(c) ? Truth::unknown : passed_over(c); }
 
     // Variables that commands set which may run or not are unknown behind them.
     Truth passed_over(const Command& c) {

@@ -82,6 +82,7 @@ struct Case {
 struct Command {
     CommandKind kind = CommandKind::sequence;
     int line = 0;
+    bool until = false;  // of repeat: the body runs while body[0] fails
     std::string name;
     std::vector<Assignment> assignments;  // of a simple command
     std::vector<Word> words;

@@ -77,6 +77,7 @@ void hatch_ribbon(Canvas& c, const Ribbon& r, Color color) {
 namespace {
 
 constexpr float kBar = 14, kGap = 18, kSmallGap = 10, kLeastBand = 3;
+constexpr float kBesideName = 10;               // between an axis' name and its bar
 constexpr float kTwoLines = 32, kOneLine = 15;  // least heights of a band with words in it
 
 // A part of a column: its place there, and how much of it is used by bands so far, on either side.
@@ -205,7 +206,15 @@ void place_ends(Flow& f, Rect room) {
     }
 }
 
-Flow flow_of(const Comm& comm, Rect room, FlowWidth width) {
+std::string name_of(const Scene& scene, const AxisEntry& axis) {
+    return axis_label(axis.kind) + " " + thousands(scene.evaluation.groups[axis.kind].degree);
+}
+TextStyle name_style(Ui& ui, bool compact) {
+    return ui.style(compact ? 12.0f : 14.0f, Tone::text, Face::semibold);
+}
+
+Flow flow_of(Ui& ui, Rect room, const Scene& scene, FlowWidth width) {
+    const Comm& comm = scene.evaluation.comm;
     Flow f;
     f.flows = traffic_flows(comm);
     f.compact = room.h < 220 || room.w < 760;
@@ -219,9 +228,11 @@ Flow flow_of(const Comm& comm, Rect room, FlowWidth width) {
     stack(f.left, room, gap);
     stack(f.middle, room, gap);
     place_ends(f, room);
-    std::size_t longest = 8;
-    for (const AxisEntry& a : f.axes) longest = std::max(longest, axis_label(a.kind).size());
-    f.left.x = room.x + (f.compact ? 84.0f + 7 * static_cast<float>(longest - 8) : 150.0f);
+    float names = f.compact ? 74.0f : 140.0f;
+    for (const AxisEntry& a : f.axes)
+        names = std::max(names,
+                         std::ceil(ui.canvas().text_width(name_of(scene, a), name_style(ui, f.compact))) + 1);
+    f.left.x = room.x + names + kBesideName;
     f.right.x = room.right() - (f.compact ? 108.0f : 230.0f) - kBar;
     f.middle.x = (f.left.x + f.right.x) / 2;
     return f;
@@ -263,23 +274,22 @@ void draw_axis(Ui& ui, Rect room, Scene& scene, const Flow& f, std::size_t a,
     const Color color = color_of(ui.theme(), axis.kind);
     const Rect all{room.x, n.y - 2, f.middle.x - room.x, std::max(n.h + 4, 20.0f)};
     const Hit hit = ui.area("comm.axis", all, static_cast<std::uint64_t>(axis.kind));
-    const std::string name =
-        axis_label(axis.kind) + " " + thousands(scene.evaluation.groups[axis.kind].degree);
+    const std::string name = name_of(scene, axis);
     if (hit.hovered) ui.tooltip(traffic_words(name, axis.traffic));
     if (hit.focused) ui.focus_ring(all, 3);
     if (hit.clicked) scene.selection.choose(axis.kind);
     const bool selected = scene.selection.group == axis.kind;
     c.rect({f.left.x, n.y, kBar, n.h}, color);
     if (selected) c.frame({f.left.x - 1, n.y - 1, kBar + 2, n.h + 2}, ui.theme().text, 1.5f);
-    const Rect names{room.x, 0, f.left.x - room.x - 10, 0};
+    const Rect names{room.x, 0, f.left.x - room.x - kBesideName, 0};
     const float middle = places[a];
     names_axis(ui, axis.kind, {names.x, middle - 18, names.w, 36}, "click to select it",
                ui.id("comm.axis", static_cast<std::uint64_t>(axis.kind)));
-    const TextStyle strong = ui.style(f.compact ? 12.0f : 14.0f, Tone::text, Face::semibold);
     const bool room_below =
         (a + 1 >= places.size() || places[a + 1] - middle >= 36) && (a == 0 || middle - places[a - 1] >= 36);
     const bool whole = !f.compact && room_below;
-    c.text_in({names.x, middle - (whole ? 17 : 9), names.w, 18}, name, strong, Align::right);
+    c.text_in({names.x, middle - (whole ? 17 : 9), names.w, 18}, name, name_style(ui, f.compact),
+              Align::right);
     if (!whole) return;
     const std::string below = n.h < kOneLine ? traffic_text(axis.traffic.sent_bytes_per_rank) + ", "
                                                    + time_text(axis.traffic.time_s)
@@ -421,11 +431,11 @@ void draw_comm_flow(Ui& ui, Rect room, Scene& scene, FlowWidth width) {
     Canvas& c = ui.canvas();
     const bool heads = room.h >= 220 && room.w >= 760;
     Rect head = heads ? room.cut_top(24) : Rect{};
-    Flow f = flow_of(scene.evaluation.comm, room, width);
+    Flow f = flow_of(ui, room, scene, width);
     Rect note;
     if (f.thin) {
         note = room.cut_bottom(16);
-        f = flow_of(scene.evaluation.comm, room, width);
+        f = flow_of(ui, room, scene, width);
     }
     for (AxisEntry& a : f.axes)
         if (const GroupSummary& g = scene.evaluation.groups[a.kind]; g.slowest_tier > 0)

@@ -74,7 +74,7 @@ double single_bar_bytes(const Scene& scene, const MemoryViewState& state, float 
     const Memory& m = shown_memory(scene.evaluation);
     const StageMemory& s = m.stage.front();
     const double own = state.hidden == 0 ? s.most() : shown_total(s, state.hidden);
-    return kBehind * memory_axis(own, scene.axis_bytes, m.hbm, width, scene.is_of_pair);
+    return kBehind * memory_axis(own, scene.axes.bytes, m.hbm, width, scene.axes.of_pair);
 }
 
 void hatch_over(Canvas& canvas, const Theme& theme, Rect over) {
@@ -581,7 +581,7 @@ StageScale place_stages(Ui& ui, Rect room, float step, const Scene& scene, const
     room.cut_top(4);
     scale.room = room;
     scale.gap = step > 10 ? std::min(std::max(12.0f, step * 0.1f), step * 0.24f) : 0;
-    const double top = memory_axis(own, scene.axis_bytes, m.hbm, room.h, scene.is_of_pair);
+    const double top = memory_axis(own, scene.axes.bytes, m.hbm, room.h, scene.axes.of_pair);
     scale.px_per_byte = room.h / (ui.glide("memory.top", top) * 1.02);
     scale.line_y = static_cast<float>(room.bottom() - m.hbm * scale.px_per_byte);
     return scale;

@@ -375,8 +375,8 @@ void draw_ribbon(Ui& ui, Rect room, const Scene& scene, const KeptPlan* before) 
     // A counts for the scales where it has no room too. In a lesson wires stand on the scale of its steps,
     // which holds still between a question and its answer.
     if (compares) reach({*before->plan, *before->evaluation, experts, nullptr, "", false});
-    step_s = std::max(ui.kept_scale("fold.step_scale", step_s), scene.axis_s);
-    wire_s = std::max(ui.kept_scale("fold.wire_scale", wire_s), scene.axis_s);
+    step_s = std::max(ui.kept_scale("fold.step_scale", step_s), scene.axes.time_s);
+    wire_s = std::max(ui.kept_scale("fold.wire_scale", wire_s), scene.axes.time_s);
     const auto n = static_cast<float>(sides.size());
     const float w = std::floor((room.w - kGap * (n - 1)) / n);
     for (const RibbonSide& s : sides) {

@@ -39,9 +39,9 @@ void draw_slices(Ui& ui, Rect bar, const Step& step) {
     }
 }
 
-// Draws the figures of a layout, next to `at`.
-void draw_card(Ui& ui, Rect room, Vec2 at, const Scene& scene, const LayoutChoice& choice,
-               const Evaluation& e, const std::optional<SearchRow>& row) {
+// Draws the figures of a layout, next to `at`. Of a search for any software it says which software runs it.
+void draw_card(Ui& ui, Rect room, Vec2 at, const Scene& scene, const SearchFound& found,
+               const LayoutChoice& choice, const Evaluation& e, const std::optional<SearchRow>& row) {
     constexpr float kWidth = 340;
     if (!e.step || e.memory.stage.empty() || room.w < kWidth + 8) return;
     Canvas& c = ui.canvas();
@@ -51,7 +51,11 @@ void draw_card(Ui& ui, Rect room, Vec2 at, const Scene& scene, const LayoutChoic
     const std::string alike = row && row->alike > 0 ? plural(row->alike, "other layout", "other layouts")
                                                           + " with the same two figures   "
                                                     : "";
-    const float height = head + 116;
+    const std::string run_by = found.request.any_software
+                                   ? "run by " + run_by_words(with_choice(found, scene.plan, choice))
+                                   : std::string();
+    const float runs = run_by.empty() ? 0 : c.paragraph_height(kWidth - 24, run_by, ui.small(), 18);
+    const float height = head + 116 + runs;
     Rect box{held_between(at.x + 16, room.x, room.right() - kWidth), at.y + 16, kWidth, height};
     // The card stands left of the list, so that the other rows can still be read.
     if (row && room.w >= kWide) box.x = room.right() - list_width(room.w) - kWidth - 12;
@@ -76,6 +80,7 @@ void draw_card(Ui& ui, Rect room, Vec2 at, const Scene& scene, const LayoutChoic
                   + (s.uneven_s > 0 ? ", uneven stages " + percent(s.uneven_s / s.time_s) : "") + ", exposed "
                   + percent(exposed / s.time_s),
               ui.small());
+    if (!run_by.empty()) in.cut_top(c.paragraph(in, run_by, ui.small(), 18));
     c.text_in(in.cut_top(18), alike + "click: open   Shift+click: compare", ui.small(Tone::faint));
 }
 
@@ -200,7 +205,7 @@ std::optional<PlanEdit> draw_search(Ui& ui, Rect head_row, Rect room, Scene& sce
         return state.hovered.get(plan, [&] { return std::make_shared<const Evaluation>(evaluate(plan)); });
     };
     if (pick.hovered)
-        draw_card(ui, whole, pick.at, scene, *pick.hovered, *evaluated(*pick.hovered), pick.row);
+        draw_card(ui, whole, pick.at, scene, found, *pick.hovered, *evaluated(*pick.hovered), pick.row);
     if (pick.example != nullptr)
         return PlanEdit{in_place_of(scene.plan, *pick.example), "a layout that was rejected", ""};
     if (!pick.clicked) return std::nullopt;
@@ -393,12 +398,12 @@ void software_mark(Ui& ui, Rect r, SearchViewState& state) {
     if (hit.clicked) state.lists_software = !state.lists_software;
 }
 
-// Draws a chip a software: the plan then names it, and has its defaults.
+// Draws a chip a software: the plan then names it, and has its defaults. The last one takes any.
 void list_software(Ui& ui, Rect& room, const Plan& plan, SearchViewState& state) {
     constexpr float kHigh = 24, kBetween = 7;
+    constexpr std::string_view kAny = "any software";
     Rect row = room.cut_top(kHigh);
-    for (const Software s : all_of<Software>()) {
-        const std::string& name = facts_of(s).name;
+    const auto place = [&](std::string_view name) {
         const float w = chip_width(ui, name);
         if (row.w < w) {
             room.cut_top(6);
@@ -406,11 +411,22 @@ void list_software(Ui& ui, Rect& room, const Plan& plan, SearchViewState& state)
         }
         const Rect r = row.cut_left(w);
         row.cut_left(kBetween);
+        return r;
+    };
+    for (const Software s : all_of<Software>()) {
+        const std::string& name = facts_of(s).name;
+        const Rect r = place(name);
         const Hit hit = ui.area("search.software.of", r, static_cast<std::uint64_t>(s));
         const bool on = !state.request.any_software && s == plan.training.software;
         if (!chip(ui, r, hit, on, ui.theme().faint, name, name + "\nclick: the plan is one of it")) continue;
         state.request.any_software = state.lists_software = false;
         if (s != plan.training.software) state.wanted_software = s;
+    }
+    const Rect r = place(kAny);
+    if (chip(ui, r, ui.area("search.software.any", r), state.request.any_software, ui.theme().faint, kAny,
+             "any software\nclick: layouts of all of them; each row says who runs it")) {
+        state.request.any_software = true;
+        state.lists_software = false;
     }
     room.cut_top(6);
 }

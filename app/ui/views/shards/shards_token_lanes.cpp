@@ -46,7 +46,7 @@ class TokenMemory {
         Rect in = token_panel(ui_, box, box.w < 190 ? "Memory" : "Memory of one GPU", sub);
         const bool both = cut_.ranks > 1 && s_.whole_refused.empty();
         const double own = std::max(s_.held.total(), s_.whole.total());
-        const double top = ui_.kept_scale("tokens.memory", memory_axis(own, scene_.axis_bytes, s_.hbm, in.h));
+        const double top = ui_.kept_scale("tokens.memory", memory_axis(own, scene_.axes.bytes, s_.hbm, in.h));
         const std::string legend = s_.whole_refused.empty() || cut_.ranks <= 1
                                        ? "hatched: buffers; on top: " + name
                                        : "Without cp: " + s_.whole_refused;

@@ -75,7 +75,8 @@ void draw_waterfall(Ui& ui, Rect room, Scene& scene) {
     const Step& step = *scene.evaluation.step;
     const std::vector<StepSlice> slices = waterfall(step);
     const Ink ink = ink_of(ui);
-    RowChart chart = step_rows(ink, step, std::max(ui.kept_scale("step.end", step.time_s), scene.axis_s));
+    RowChart chart =
+        step_rows(ink, step, std::max(ui.kept_scale("step.end", step.time_s), scene.axes.time_s));
     chart.columns[0].gap = 4;
     const PlacedChart at = place_chart(ink, {room.x, room.y, room.w - 4, room.h}, chart);
     if (at.column[1].w < 40) return;

@@ -275,7 +275,7 @@ TimelineAreas find_areas(Ui& ui, Rect room, TimelineNeeds needs, double whole, c
     needs.legend = kLegendRow;
     state.windows = windows_of(ui, room, needs, whole, scene, state);
     if (state.windows) {
-        state.windows->strip_s = std::max(state.windows->whole_s, scene.axis_s);
+        state.windows->strip_s = std::max(state.windows->whole_s, scene.axes.time_s);
         needs.windows = &*state.windows;
     }
     const double span = state.to_s > state.from_s ? state.to_s - state.from_s : whole;
@@ -458,7 +458,7 @@ Effects draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineVi
     state.scroll = held_between(state.scroll, 0.0f, content - areas.plot.h);
     play(ui, whole, state);
     const bool zoomed = state.to_s > state.from_s;
-    const double end_s = std::max(ui.kept_scale("timeline.end", whole), scene.axis_s);
+    const double end_s = std::max(ui.kept_scale("timeline.end", whole), scene.axes.time_s);
     const TimeScale all{state.from_s, zoomed ? state.to_s : end_s, areas.plot};
     std::vector<TimeScale> shown{all};
     const TimelineMarks drawn_before = std::exchange(state.drawn, {});
