@@ -2,6 +2,7 @@
 
 #include "core/base/files.h"
 #include "core/base/json_reader.h"
+#include "core/base/number.h"
 #include "core/base/text.h"
 #include "core/interop/import.h"
 #include "core/interop/script/read_python.h"
@@ -120,13 +121,17 @@ std::optional<Setting> made(const json& rule, const ByKey& all, std::string& res
     }
     over = std::max<std::int64_t>(over, 1);
     n = std::max<std::int64_t>(n, -1);  // -1 of several factors: what is left
-    if (out.unknown.empty() && n > 0 && n % over != 0
+    if (out.unknown.empty() && n > 0 && n % over != 0 && !rule.contains("multiple_of")
         && !rule["make"].get_ref<const std::string&>().starts_with("/model/")) {
         rest = out.name + " " + std::to_string(n) + " is no multiple of " + std::to_string(over);
         n = std::max(n, over);
         rest += ": the plan has " + std::to_string(n / over) + " (" + rule["make"].get<std::string>() + ")";
     }
     n /= over;
+    if (const Setting* by = in(all, rule.value("times", ""))) {
+        const double times = std::clamp(parse_double(by->value).value_or(1), 0.0, 1e6);
+        n = static_cast<std::int64_t>(std::min(static_cast<double>(n) * times, 1e12));
+    }
     const Setting* s = in(all, rule.value("multiple_of", ""));
     const std::int64_t step = std::max<std::int64_t>(s ? parse_integer(s->value).value_or(1) : 1, 1);
     if (out.unknown.empty()) out.value = std::to_string((n + step - 1) / step * step);
@@ -264,7 +269,7 @@ void Dialect::complete(std::vector<Setting>& settings, const std::string& progra
         if (rule.contains("make")) {
             for (const json& part : rule.at(rule.contains("product") ? "product" : "sum"))
                 sources.push_back(source_of(part.get<std::string>()));
-            sources.push_back(rule.value("multiple_of", ""));
+            for (const char* more : {"multiple_of", "times"}) sources.push_back(rule.value(more, ""));
             std::string rest;
             if (std::optional<Setting> s = made(rule, all, rest)) {
                 if (!rest.empty() && !in(all, rule["make"].get<std::string>()))

@@ -34,7 +34,7 @@ namespace pentamesh::interop {
 //   "null": it stands there without a value
 //   {"make": NAME, "product" or "sum": [NAME, "NAME=1"...], "over": N}: 1 where the text does not say it; a
 //   part "=4" is 4, "-NAME" is taken off, a list of Python is its length; the result is divided by N, a
-//   number or a setting,
+//   number or a setting, multiplied by the decimal setting "times" and rounded down,
 //   and rounded up to the setting "multiple_of"
 //   {"when": ..., "off": SECTION}: it is switched off, and changes nothing
 //   {"when": ..., "refuse", "warn" or "info": WORDS, "code": CODE}; what is refused is a clause, and the tool

@@ -32,6 +32,21 @@ std::set<std::string, std::less<>> names_in(std::string_view text) {
 
 }  // namespace
 
+std::string with_scripts_beside(const ImportRequest& r) {
+    std::string all = r.text;
+    if (!r.other || !is_script(r.text)) return all;
+    std::set<std::string> read;
+    for (std::string_view word : split_words(r.text, " \t\r\n\"';&()")) {
+        if (!word.ends_with(".sh")) continue;
+        if (const std::size_t variable = word.rfind('$'); variable != word.npos)  // "${DIR}/train.sh"
+            word.remove_prefix(std::min(word.find('/', variable), word.size() - 1) + 1);
+        constexpr std::size_t most = 20;
+        if (word.empty() || read.size() >= most || !read.insert(std::string(word)).second) continue;
+        if (const auto text = r.other(std::string(word))) all.append("\n").append(*text);
+    }
+    return all;
+}
+
 std::string unread_tool(std::string_view text) {
     for (const auto& row : words("unread_tools")) {
         std::vector<std::vector<std::string_view>> groups;

@@ -20,6 +20,8 @@ struct ImportRequest;
 // Returns the tool of a YAML that says only what differs from other files, by their words; null: it starts
 // from none that are there, or they are of no tool.
 [[nodiscard]] const Tool* tool_of_bases(const ImportRequest& r, const Presets& presets);
+// Returns a script's text with those of scripts that it names and that stand next to it: `bash train.sh 4`.
+[[nodiscard]] std::string with_scripts_beside(const ImportRequest& r);
 // Returns true if all marks of one of the groups stand in the text (Tool::marks).
 [[nodiscard]] bool has_marks(std::string_view text, const std::vector<std::vector<std::string_view>>& groups);
 

@@ -110,7 +110,8 @@ const Tool& tool_of(const ImportRequest& r, const Presets& presets, const std::s
         throw Error(ErrorKind::usage, r.path, "",
                     "no tool is called " + r.tool + "; known: " + join(read_tools(), ", ", name));
     }
-    const std::vector<const Tool*> fits = guess_tools(r.text);
+    std::vector<const Tool*> fits = guess_tools(r.text);
+    if (fits.empty()) fits = guess_tools(with_scripts_beside(r));
     if (fits.empty())
         if (const Tool* tool = tool_of_bases(r, presets)) return *tool;
     if (fits.empty() || !unread_tool(r.text).empty()) fail_unknown(r, presets, missing);
@@ -597,8 +598,23 @@ void take_set_gpus(const ImportRequest& r, PlanDraft& draft) {
 }
 
 void refuse_other_program(const Manifest& manifest, const ImportRequest& r) {
-    if (r.tool.empty() && guess_tools(r.text).empty())
-        fail(r, manifest.called + ": its command starts " + manifest.program + ", which is not read");
+    if (!r.tool.empty() || !guess_tools(r.text).empty() || !unread_tool(r.text).empty()) return;
+    const bool script = manifest.program.ends_with(".sh");
+    fail(r, manifest.called + ": its command starts " + manifest.program
+                + (script ? ", which is not in the text: import that script" : ", which is not read"));
+}
+
+// Says of a text without a model that its command names a file, which may say it.
+void say_file_not_there(const std::string& missing, const PlanDraft& draft, SettingsSheet& sheet) {
+    if (draft.own_model || !draft.model_preset.empty() || draft.model.contains("hidden")) return;
+    sheet.problem(Severity::warning, "file-not-there", "The command names ", missing,
+                  ", which is not beside the text: what it sets is not known.");
+}
+
+// The file that Hydra's flags name was read.
+void map_names_of_file(SettingsSheet& sheet) {
+    for (const char* key : {"config_name", "config_path"})
+        if (sheet.has(key)) sheet.map(key, "/layout");
 }
 
 // Counts that the command says otherwise, or that give no number of GPUs, are not in the plan.
@@ -632,10 +648,13 @@ Import import_settings(const ImportRequest& request, const Presets& presets) {
     draft.gpus_of_name = gpus_in_name(reading.path);
     take_set_gpus(reading, draft);
     take_users_model(reading, presets, draft);
+    const bool users_model = draft.own_model || !draft.model_preset.empty();
 
     // The text becomes settings in order.
     SettingsText text = read_settings(reading, presets, tool, named, known);
     if (outer) put_around(*outer, text);
+    if (tool.reader == Reader::bridge && !users_model)
+        draft.class_model = class_of_nemo(text.settings, presets);
     if (manifest && text.launch) put_counts(*manifest, *text.launch);
     say_missing_file(named, text);
     if (named) silence_sizes(draft, *named);
@@ -666,7 +685,6 @@ Import import_settings(const ImportRequest& request, const Presets& presets) {
         draft.named_model = name.model;
         draft.named_cluster = name.cluster;
     }
-    if (manifest && draft.named_cluster.empty()) draft.named_cluster = cluster_of(*manifest, presets);
 
     // The launcher's words and files that are named say more.
     Beside beside;
@@ -682,6 +700,7 @@ Import import_settings(const ImportRequest& request, const Presets& presets) {
     SettingsSheet sheet = tool.reader == Reader::model ? read_config(reading, draft)
                                                        : make_sheet(reading, text, tool, named, known);
     put_given(reading, sheet);
+    take_named_device(manifest ? &*manifest : nullptr, launch, tool, presets, sheet, draft);
     if (text.launch) prefer_stated_gpus(sheet, *text.launch);
     if (launch && reading.gpus > 0 && launch->gpus > 0 && launch->gpus != reading.gpus)
         sheet.problem(Severity::warning, "gpus-said", "The text says ", launch->gpus, " GPUs: ", reading.gpus,
@@ -693,6 +712,7 @@ Import import_settings(const ImportRequest& request, const Presets& presets) {
     if (!named_by.empty() && !sheet.has("num_layers") && !draft.own_model && draft.model_preset.empty())
         take_model(sheet, draft, presets, named_by);
     read_with(tool, sheet, draft, presets, launch, named, known);
+    if (outer) map_names_of_file(sheet);
     if (named) finish_dialect(*named, known, sheet, draft);
 
     // The rest is request for; each setting that no reader took goes into its list.
@@ -713,6 +733,7 @@ Import import_settings(const ImportRequest& request, const Presets& presets) {
     if (outer)
         sheet.problem(Severity::info, "files-read", outer->file,
                       ", which the script's program takes, was read: its settings are these.");
+    if (!outer && !missing.empty()) say_file_not_there(missing, draft, sheet);
     for (ImportProblem& p : beside.problems) sheet.problems.push_back(std::move(p));
     out.settings = std::move(beside.lists);
     if (manifest) add_rows(*manifest, launch, out.settings);

@@ -5,24 +5,18 @@
 #include "core/interop/script/settings.h"
 
 #include <algorithm>
+#include <cctype>
+#include <map>
+#include <utility>
 
 namespace pentamesh::interop {
 namespace {
 
 constexpr std::int64_t kMostOfManifest = 1 << 20;
 
-// Returns a count that a job can have; 0 of any other text.
-std::int64_t count_of(std::string_view text) {
-    const auto n = parse_integer(text);
-    return n && *n > 0 && *n <= kMostOfManifest ? *n : 0;
-}
-std::int64_t count_in(const Node* node) {
-    return node ? count_of(node->text) : 0;
-}
-
 // Returns a word as a shell takes it; variables in it stay.
 std::string word_for_shell(const std::string& word) {
-    if (!word.empty() && word.find_first_of(" \t\n'\"\\;&|<>()*?#`") == std::string::npos) return word;
+    if (word.find_first_of(" \t\n'\"\\;&|<>()*?#`") == std::string::npos) return word;
     std::string out = "\"";
     for (const char c : word) {
         if (c == '"' || c == '\\' || c == '`') out.push_back('\\');
@@ -31,12 +25,156 @@ std::string word_for_shell(const std::string& word) {
     return out + "\"";
 }
 
+std::string last_part(std::string_view path) {
+    return std::string(path.substr(path.rfind('/') + 1));
+}
+
+struct ManifestCommand {
+    std::string called, text, variables;
+    int line = 0;
+    bool on_gpus = false;
+    // A tool that is read comes before GPUs: under MPI the launcher has none.
+    [[nodiscard]] int weight() const {
+        return (guess_tools("#!/bin/bash\n" + text).empty() ? 0 : 2) + (on_gpus ? 1 : 0);
+    }
+};
+
 class ManifestReading {
   public:
-    explicit ManifestReading(Manifest& out) : out_(out) {}
+    ManifestReading(const ImportRequest& r, Manifest& out) : out_(out) {
+        for (const std::string& v : r.variables)
+            if (const std::size_t equals = v.find('='); equals != std::string::npos)
+                given_[v.substr(0, equals)] = v.substr(equals + 1);
+    }
 
-    std::string command, variables;
-    int line = 0;
+    std::map<std::string, std::pair<std::string, int>> files;  // of ConfigMaps, with their lines
+    std::vector<ManifestCommand> commands;
+    std::string kind;  // of the document that is read
+
+    void kubernetes(const Node& root) {
+        kind = text_of(root.find("kind"));
+        if (const Node* data = root.find("data"); data && kind == "ConfigMap")
+            for (const Node::Entry& e : data->entries)
+                if (e.value.kind == NodeKind::scalar) files[e.key] = {e.value.text, e.value.line};
+        const Node* spec = root.find("spec");
+        if (!spec) return;
+        if (const Node* n = spec->find("nprocPerNode")) processes_ = count_in(n, "nprocPerNode", false);
+        walk(*spec, 1, "spec.");
+        if (kind == "PyTorchJob" || kind == "TrainJob") operator_ = kind;
+    }
+
+    // SkyPilot: `run` on num_nodes, each with the accelerators of `resources`.
+    void sky(const Node& root) {
+        out_.nodes = root.find("num_nodes") ? counted(root, "num_nodes") : 1;
+        const Node* resources = root.find("resources");
+        if (const Node* devices = resources ? resources->find("accelerators") : nullptr)
+            of_devices(*devices, "resources.accelerators");
+        environment(root.find("envs"));
+        operator_ = "SkyPilot";
+        add(*root.find("run"), text_of(root.find("run")), "a SkyPilot task", true);
+    }
+
+    // dstack: `commands` on `nodes`.
+    void dstack(const Node& root) {
+        out_.nodes = root.find("nodes") ? counted(root, "nodes") : 1;
+        const Node* resources = root.find("resources");
+        if (const Node* devices = resources ? resources->find("gpu") : nullptr)
+            of_devices(*devices, "resources.gpu");
+        environment(root.find("env"));
+        operator_ = "dstack";
+        std::string all;
+        for (const Node::Entry& e : root.find("commands")->entries) all += e.value.text + "\n";
+        add(*root.find("commands"), all, "a dstack task", true);
+    }
+
+    // Azure ML, commandJob.schema.json: instances, each with as many processes as `distribution` says.
+    void azure(const Node& root) {
+        const Node *resources = root.find("resources"), *distribution = root.find("distribution");
+        out_.nodes =
+            resources && resources->find("instance_count") ? counted(*resources, "instance_count") : 1;
+        if (distribution && distribution->find("process_count_per_instance"))
+            out_.gpus = counted(*distribution, "process_count_per_instance");
+        environment(root.find("environment_variables"));
+        add(*root.find("command"), text_of(root.find("command")), "an Azure ML job", true);
+    }
+
+    // Returns what the scheduler itself puts into the environment, where the counts are known.
+    [[nodiscard]] std::string of_operator() const {
+        if (!out_.unknown.empty() || out_.nodes == 0) return {};
+        const std::string nodes = std::to_string(out_.nodes), gpus = std::to_string(out_.gpus);
+        std::string out;
+        const auto put = [&](const char* name, const std::string& value) {
+            out += "export " + std::string(name) + "=" + value + "; ";
+        };
+        if (operator_ == "PyTorchJob" || operator_ == "TrainJob") {
+            put("PET_NNODES", nodes);
+            if (processes_ > 0 || out_.gpus > 0)
+                put("PET_NPROC_PER_NODE", processes_ > 0 ? std::to_string(processes_) : gpus);
+        }
+        // kubeflow/training-operator, pkg/controller.v1/pytorch/envvar.go: replicas times nprocPerNode.
+        if (operator_ == "PyTorchJob")
+            put("WORLD_SIZE", std::to_string(out_.nodes * std::max<std::int64_t>(processes_, 1)));
+        if (operator_ == "SkyPilot") put("SKYPILOT_NUM_NODES", nodes);
+        if (operator_ == "SkyPilot" && out_.gpus > 0) put("SKYPILOT_NUM_GPUS_PER_NODE", gpus);
+        if (operator_ == "dstack") put("DSTACK_NODES_NUM", nodes);
+        if (operator_ == "dstack" && out_.gpus > 0) {
+            put("DSTACK_GPUS_PER_NODE", gpus);
+            put("DSTACK_GPUS_NUM", std::to_string(out_.gpus * out_.nodes));
+        }
+        return out;
+    }
+
+  private:
+    static std::string text_of(const Node* node) {
+        return node && node->kind == NodeKind::scalar ? node->text : std::string();
+    }
+
+    void say(std::string name, const Node& node, std::string path) {
+        out_.rows.push_back({std::move(name), one_line(node), std::move(path), "", node.line, ""});
+    }
+
+    // Returns a value with the variables that are given: a manifest may be a template of envsubst.
+    [[nodiscard]] std::string filled(std::string text) const {
+        for (const auto& [name, value] : given_)
+            for (const std::string& written : {"${" + name + "}", "$" + name})
+                if (text == written) return value;
+        return text;
+    }
+
+    // Returns a count, or 0; keeps what is written in its place.
+    std::int64_t count_in(const Node* node, const std::string& name, bool asks = true) {
+        if (!node || node->kind != NodeKind::scalar) return 0;
+        const auto n = parse_integer(filled(node->text));
+        if (!n && asks && out_.unknown.empty())
+            out_.unknown = name + " is " + node->text + " (line " + std::to_string(node->line) + ")";
+        return n && *n > 0 && *n <= kMostOfManifest ? *n : 0;
+    }
+
+    std::int64_t counted(const Node& in, const char* key) {
+        const Node& node = *in.find(key);
+        say(key, node, "/cluster/gpus");
+        return count_in(&node, key);
+    }
+
+    // Reads "H100:8", {H100: 8}, {name: H100, count: 8}, "8".
+    void of_devices(const Node& node, const std::string& name) {
+        say(name, node, "/cluster/gpus");
+        if (node.kind == NodeKind::scalar) {
+            const std::size_t colon = node.text.rfind(':');
+            const auto alone = parse_integer(node.text);
+            const auto n =
+                colon == std::string::npos ? std::nullopt : parse_integer(node.text.substr(colon + 1));
+            out_.gpus = alone.value_or(n.value_or(colon == std::string::npos ? 1 : 0));
+            if (!alone) out_.device = node.text.substr(0, colon);
+        } else if (const Node* n = node.find("count")) {
+            out_.gpus = count_in(n, name);
+            out_.device = text_of(node.find("name"));
+        } else if (node.kind == NodeKind::map && node.entries.size() == 1) {
+            out_.gpus = count_in(&node.entries.front().value, name);
+            out_.device = node.entries.front().key;
+        }
+        if (out_.gpus <= 0 || out_.gpus > kMostOfManifest) out_.gpus = 0;
+    }
 
     void walk(const Node& node, std::int64_t copies, const std::string& at) {
         if (node.kind == NodeKind::list) {
@@ -44,71 +182,35 @@ class ManifestReading {
             return;
         }
         if (node.kind != NodeKind::map) return;
-        if (const Node* group = node.find("leaderWorkerTemplate"))
-            return leader_and_workers(*group, at + "leaderWorkerTemplate.");
-        for (const char* key : {"replicas", "parallelism"})
-            if (const std::int64_t n = count_in(node.find(key)); n > 0) {
-                copies = std::min(copies * n, kMostOfManifest);
-                say(at + key, *node.find(key), "/cluster/gpus");
+        for (const char* key : {"replicas", "parallelism", "numNodes"})
+            if (const Node* n = node.find(key); n && n->kind == NodeKind::scalar) {
+                copies = std::min(copies * count_in(n, key), kMostOfManifest);
+                say(at + key, *n, "/cluster/gpus");
             }
-        if (const Node* list = node.find("containers"))
-            for (const Node::Entry& e : list->entries) container(e.value, copies, at + "containers.");
-        if (const Node* text = node.find("entrypoint");
-            text && text->kind == NodeKind::scalar && command.empty())
-            take(text->text, *text, at + "entrypoint");
+        if (const Node* selector = node.find("nodeSelector"))
+            for (const char* label : {"cloud.google.com/gke-tpu-accelerator",
+                                      "cloud.google.com/gke-accelerator", "nvidia.com/gpu.product"})
+                if (out_.device.empty()) out_.device = text_of(selector->find(label));
+        for (const char* key : {"containers", "container"})
+            if (const Node* list = node.find(key)) {
+                if (list->kind == NodeKind::map) container(*list, copies, at + key + ".");
+                for (const Node::Entry& e : list->entries)
+                    if (list->kind == NodeKind::list) container(e.value, copies, at + key + ".");
+            }
+        if (const Node* text = node.find("entrypoint"); text && kind == "RayJob")
+            add(*text, text_of(text), "a Kubernetes RayJob", true);
+        if (node.find("numNodes")) container(node, copies, at);  // TrainJob's trainer
         for (const Node::Entry& e : node.entries)
-            if (e.key != "containers" && e.key != "initContainers") walk(e.value, copies, at + e.key + ".");
-    }
-
-    void sky(const Node& root) {
-        out_.nodes = std::max<std::int64_t>(count_in(root.find("num_nodes")), 1);
-        if (const Node* n = root.find("num_nodes")) say("num_nodes", *n, "/cluster/gpus");
-        const Node* resources = root.find("resources");
-        const Node* devices = resources ? resources->find("accelerators") : nullptr;
-        if (devices && devices->kind == NodeKind::scalar) {
-            const std::size_t colon = devices->text.find(':');
-            out_.gpu = devices->text.substr(0, colon);
-            out_.gpus =
-                colon == std::string::npos ? 1 : count_of(std::string_view(devices->text).substr(colon + 1));
-            say("resources.accelerators", *devices, "/cluster/gpus");
-        } else if (devices && devices->kind == NodeKind::map && devices->entries.size() == 1) {
-            out_.gpu = devices->entries.front().key;
-            out_.gpus = count_in(&devices->entries.front().value);
-            say("resources.accelerators", *devices, "/cluster/gpus");
-        }
-        environment(root.find("envs"));
-        const Node* run = root.find("run");
-        take(run->text, *run, "run");
-    }
-
-  private:
-    void say(std::string name, const Node& node, std::string path) {
-        out_.rows.push_back({std::move(name), one_line(node), std::move(path), "", node.line, ""});
-    }
-
-    // A replica of a LeaderWorkerSet is a job of its own, of `size` pods with the leader
-    // (kubernetes-sigs/lws, docs/examples/sample).
-    void leader_and_workers(const Node& group, const std::string& at) {
-        const Node *leader = group.find("leaderTemplate"), *worker = group.find("workerTemplate");
-        const Node* size = group.find("size");
-        const std::int64_t pods = std::max<std::int64_t>(count_in(size), 1);
-        if (size) say(at + "size", *size, "/cluster/gpus");
-        if (leader) walk(*leader, 1, at + "leaderTemplate.");
-        if (const std::int64_t workers = pods - (leader ? 1 : 0); worker && workers > 0)
-            walk(*worker, workers, at + "workerTemplate.");
-    }
-
-    void take(const std::string& text, const Node& node, const std::string& name) {
-        command = text;
-        line = node.line + (text.find('\n') == std::string::npos ? 0 : 1);  // of "run: |" it is the next one
-        out_.rows.push_back({name, std::string(split(text, '\n').front()), "/layout", "", node.line, ""});
+            if (e.key != "containers" && e.key != "container" && e.key != "initContainers")
+                walk(e.value, copies, at + e.key + ".");
     }
 
     void set(const std::string& name, const Node& value) {
         if (value.kind != NodeKind::scalar || name.empty() || !is_name_start(name[0])
             || !std::all_of(name.begin(), name.end(), is_name_char))
             return;
-        variables += "export " + name + "=" + word_for_shell(value.text) + "; ";
+        if (value.text != "$" + name && value.text != "${" + name + "}")
+            variables_ += "export " + name + "=" + word_for_shell(value.text) + "; ";
         names_.push_back(name);
     }
 
@@ -118,128 +220,242 @@ class ManifestReading {
             if (list->kind == NodeKind::map) set(e.key, e.value);
             const Node *name = e.value.find("name"), *value = e.value.find("value");
             if (list->kind == NodeKind::list && name && value) set(name->text, *value);
+            const std::size_t equals = e.value.text.find('=');  // dstack: "NAME=value"
+            if (list->kind == NodeKind::list && equals != std::string::npos) {
+                Node of = e.value;
+                of.text.erase(0, equals + 1);
+                set(e.value.text.substr(0, equals), of);
+            }
         }
+    }
+
+    bool takes_gpus(const Node& c, std::int64_t copies, const std::string& at) {
+        static constexpr const char* kDevices[] = {"nvidia.com/gpu", "amd.com/gpu", "google.com/tpu",
+                                                   "habana.ai/gaudi"};
+        const Node* resources = c.find("resources");
+        if (!resources) resources = c.find("resourcesPerNode");
+        for (const char* kind_of : {"limits", "requests"})
+            for (const char* device : kDevices) {
+                const Node* of = resources ? resources->find(kind_of) : nullptr;
+                const Node* n = of ? of->find(device) : nullptr;
+                if (!n || n->kind != NodeKind::scalar || n->text == "0") continue;
+                out_.gpus = std::max(out_.gpus, count_in(n, device));
+                out_.nodes = std::min(out_.nodes + copies, kMostOfManifest);
+                say(at + "resources." + kind_of + "." + device, *n, "/cluster/gpus");
+                return true;
+            }
+        return false;
     }
 
     void container(const Node& c, std::int64_t copies, const std::string& at) {
         if (c.kind != NodeKind::map) return;
-        const Node* resources = c.find("resources");
-        for (const char* kind : {"limits", "requests"}) {
-            const Node* of = resources ? resources->find(kind) : nullptr;
-            const Node* n = of ? of->find("nvidia.com/gpu") : nullptr;
-            if (const std::int64_t gpus = count_in(n); gpus > 0) {
-                out_.nodes += copies;
-                out_.gpus = std::max(out_.gpus, gpus);
-                say(at + "resources." + kind + ".nvidia.com/gpu", *n, "/cluster/gpus");
-                break;
-            }
-        }
-        if (!command.empty()) return;  // a master's and its workers' are one
+        const bool on_gpus = takes_gpus(c, copies, at);
         std::vector<std::string> words;
-        std::vector<const Node*> from;  // what each word is written in
+        const Node* first = nullptr;
         for (const char* key : {"command", "args"})
             if (const Node* list = c.find(key); list && list->kind == NodeKind::list)
                 for (const Node::Entry& e : list->entries) {
-                    from.push_back(&e.value);
+                    if (!first) first = &e.value;
                     words.push_back(e.value.text);
                 }
         if (words.empty()) return;
+        variables_.clear();
+        names_.clear();
         environment(c.find("env"));
-        for (std::string& word : words)  // Kubernetes puts its own variables into a command: $(NAME)
+        const auto shell = std::find_if(words.begin(), words.end(), [](const std::string& w) {
+            return w.size() > 1 && w.size() < 7 && w[0] == '-' && w[1] != '-' && w.ends_with('c');
+        });
+        const bool text = shell != words.end() && shell + 1 != words.end() && shell - words.begin() < 4;
+        // Kubernetes puts its own variables into a command: $(NAME).
+        for (const char* of_all : {"PET_NNODES", "PET_NPROC_PER_NODE", "WORLD_SIZE"})
+            names_.emplace_back(of_all);
+        for (std::string& word : words)
             for (const std::string& name : names_) {
                 const std::string own = "$(" + name + ")";
                 for (std::size_t k = word.find(own); k != std::string::npos; k = word.find(own, k + 1))
                     word.replace(k, own.size(), "${" + name + "}");
             }
-        const auto shell = std::find_if(words.begin(), words.end(), [](const std::string& w) {
-            return w.size() > 1 && w.size() < 6 && w[0] == '-' && w[1] != '-' && w.ends_with('c');
-        });
-        const bool text = shell != words.end() && shell + 1 != words.end() && shell - words.begin() < 4;
-        const Node& node = text ? *from[static_cast<std::size_t>(shell - words.begin()) + 1] : *from.front();
-        take(text ? *(shell + 1) : join(words, " ", word_for_shell), node, at + "command");
+        Node at_line = *first;
+        if (text)  // its script may be an argument some lines below
+            for (const char* key : {"command", "args"})
+                if (const Node* list = c.find(key))
+                    for (const Node::Entry& e : list->entries)
+                        if (e.value.text.size() > 5) at_line = e.value;
+        add(at_line, text ? *(shell + 1) : join(words, " ", word_for_shell), "a Kubernetes " + kind, on_gpus);
+    }
+
+    void add(const Node& at, std::string text, std::string called, bool on_gpus) {
+        if (!text.empty())
+            commands.push_back({std::move(called), std::move(text), variables_, at.line, on_gpus});
     }
 
     Manifest& out_;
+    GivenValues given_;
+    std::string variables_, operator_;
     std::vector<std::string> names_;
+    std::int64_t processes_ = 0;
 };
 
 std::string program_in(const std::string& command) {
     const std::vector<std::string_view> words = split_words(command, " \t\r\n");
     for (const std::string_view w : words)
-        if (w.ends_with(".py")) return std::string(w);
+        if (w.ends_with(".py") || w.ends_with(".sh")) return std::string(w);
+    for (std::size_t k = 0; k + 1 < words.size(); ++k)
+        if (words[k] == "-m") return std::string(words[k + 1]);
     return words.empty() ? "nothing" : std::string(words.front());
+}
+
+// Says by which of its schedulers a manifest is read.
+enum class Scheduler : std::uint8_t { none, kubernetes, sky, dstack, azure };
+
+Scheduler scheduler_of(std::string_view text) {
+    if (has_line(text, "apiVersion:") && has_line(text, "kind:")) return Scheduler::kubernetes;
+    if (has_line(text, "run:") && (has_line(text, "num_nodes:") || has_line(text, "accelerators:")))
+        return Scheduler::sky;
+    if (has_line(text, "type: task") && has_line(text, "commands:")) return Scheduler::dstack;
+    if (has(text, "commandJob.schema.json") && has_line(text, "command:")) return Scheduler::azure;
+    return Scheduler::none;
+}
+
+// Reads a document of the text; returns its kind where it may hold a job's command.
+std::string read_document(ManifestReading& reading, Scheduler scheduler, const Node& root) {
+    const auto is = [&](const char* key, NodeKind kind) {
+        const Node* node = root.find(key);
+        return node && node->kind == kind;
+    };
+    if (root.kind != NodeKind::map) return {};
+    switch (scheduler) {
+    case Scheduler::kubernetes:
+        if (!is("kind", NodeKind::scalar) || !is("apiVersion", NodeKind::scalar)) return {};
+        reading.kubernetes(root);
+        return "a Kubernetes " + reading.kind;
+    case Scheduler::sky:
+        if (!is("run", NodeKind::scalar)) return {};
+        reading.sky(root);
+        return "a SkyPilot task";
+    case Scheduler::dstack:
+        if (!is("commands", NodeKind::list) || !is("type", NodeKind::scalar)) return {};
+        reading.dstack(root);
+        return "a dstack task";
+    case Scheduler::azure:
+        if (!is("command", NodeKind::scalar)) return {};
+        reading.azure(root);
+        return "an Azure ML job";
+    case Scheduler::none: break;
+    }
+    return {};
+}
+
+// Reads every document; lines keep the numbers that they have in the text. Returns the first one's kind.
+std::string read_documents(ManifestReading& reading, Scheduler scheduler, const ImportRequest& r) {
+    std::string part, called;
+    std::size_t lines = 0;
+    const auto document = [&] {
+        const std::string kind = read_document(reading, scheduler, read_yaml(part, r.path));
+        if (called.empty()) called = kind;
+    };
+    for (const std::string_view each : split(r.text, '\n')) {
+        if (each.starts_with("---")) {
+            document();
+            part.assign(lines, '\n');
+        } else {
+            part.append(each);
+        }
+        part.push_back('\n');
+        ++lines;
+    }
+    document();
+    return called;
+}
+
+// Returns the cluster that stands for an accelerator, "tpu7x", "nvidia-h100-80gb"; empty: none does.
+std::string cluster_of_device(std::string_view device, const Presets& presets) {
+    std::string name;
+    for (const char c : device)
+        name.push_back(static_cast<char>(std::tolower(static_cast<unsigned char>(c))));
+    for (const auto& row : words("device_clusters"))
+        if (has(name, word_of(row["has"])) && presets.has(PresetKind::cluster, word_of(row["cluster"])))
+            return std::string(word_of(row["cluster"]));
+    return {};
 }
 
 }  // namespace
 
 std::optional<Manifest> take_manifest(ImportRequest& r) {
-    if (without_blanks(r.text).starts_with("#!")) return std::nullopt;
-    const bool kubernetes = has_line(r.text, "apiVersion:") && has_line(r.text, "kind:");
-    const bool sky = !kubernetes && has_line(r.text, "run:")
-                     && (has_line(r.text, "num_nodes:") || has_line(r.text, "accelerators:"));
-    if (!kubernetes && !sky) return std::nullopt;
+    if (!r.tool.empty() || without_blanks(r.text).starts_with("#!")) return std::nullopt;
+    const Scheduler scheduler = scheduler_of(r.text);
+    if (scheduler == Scheduler::none) return std::nullopt;
     Manifest out;
-    ManifestReading reading(out);
-    std::string part;
-    int skipped = 0;
-    const auto document = [&] {
-        const Node root = read_yaml(part, r.path);
-        if (root.kind != NodeKind::map) return;
-        const Node* run = root.find("run");
-        if (sky && run && run->kind == NodeKind::scalar) {
-            out.called = "a SkyPilot task";
-            reading.sky(root);
-        }
-        const Node *kind = root.find("kind"), *spec = root.find("spec");
-        if (kubernetes && kind && spec && reading.command.empty()) {
-            reading.walk(*spec, 1, "spec.");
-            if (!reading.command.empty() || out.called.empty()) out.called = "a Kubernetes " + kind->text;
-        }
-    };
-    for (const std::string_view each : split(r.text, '\n')) {
-        if (each.starts_with("---")) {
-            document();
-            // Lines of the next document keep their numbers.
-            part.assign(static_cast<std::size_t>(skipped), '\n');
-        } else {
-            part.append(each);
-        }
-        part.push_back('\n');
-        ++skipped;
+    ManifestReading reading(r, out);
+    try {
+        out.called = read_documents(reading, scheduler, r);
+    } catch (const Error&) {
+        if (!has(r.text, "{{")) throw;
+        throw Error(
+            ErrorKind::invalid, r.path, "",
+            "it is a template ({{ … }}) of a manifest: what is made of it, by `helm template` for one, "
+            "can be read");
     }
-    document();
     if (out.called.empty()) return std::nullopt;
-    if (reading.command.empty())
+    const auto best = std::max_element(
+        reading.commands.begin(), reading.commands.end(),
+        [](const ManifestCommand& a, const ManifestCommand& b) { return a.weight() < b.weight(); });
+    if (best == reading.commands.end())
         throw Error(ErrorKind::invalid, r.path, "",
-                    out.called + ": it holds no command; the command that its image starts can be read");
-    out.program = program_in(reading.command);
-    out.counts_nodes = !has(reading.command, "nnodes") && !has(reading.command, "num_machines");
-    std::string text = "#!/bin/bash\n" + reading.variables;
-    // The command stands on its own line, where those before it have room.
-    const auto before = 1 + std::count(text.begin(), text.end(), '\n');
-    if (reading.line > before) text.append(static_cast<std::size_t>(reading.line - before), '\n');
-    r.text = text + reading.command + "\n";
+                    out.called
+                        + ": it holds no command; the script or the file that the job takes can be read");
+    out.called = best->called;
+    ManifestCommand job = *best;
+    // A script of a ConfigMap in the same text, and files for the program.
+    for (const std::string_view word : split_words(best->text, " \t\r\n;&\"'"))
+        if (const auto file = reading.files.find(last_part(word));
+            file != reading.files.end() && word.ends_with(".sh"))
+            job.text = file->second.first, job.line = file->second.second;
+    if (!reading.files.empty())
+        r.other = [files = reading.files, before = r.other](const std::string& name) {
+            const auto file = files.find(last_part(name));
+            if (file != files.end()) return std::optional<std::string>(file->second.first);
+            return before ? before(name) : std::nullopt;
+        };
+    out.program = program_in(job.text);
+    out.counts_nodes = !has(job.text, "nnodes") && !has(job.text, "num_machines");
+    if (out.device == "tpu7x") out.gpus = std::min(out.gpus * 2, kMostOfManifest);
+    std::string text = "#!/bin/bash\n" + reading.of_operator() + job.variables;
+    if (job.line > 2) text.append(static_cast<std::size_t>(job.line - 2), '\n');
+    r.text = text + "\n" + job.text + "\n";
     return out;
 }
 
-std::string cluster_of(const Manifest& manifest, const Presets& presets) {
-    if (manifest.gpu.empty()) return {};
-    const std::size_t length = manifest.gpu.size();
-    for (const Presets::Entry& e : presets.list(PresetKind::cluster))
-        if (!e.own && e.id.size() > length && e.id[length] == '-'
-            && same_letters(std::string_view(e.id).substr(0, length), manifest.gpu))
-            return e.id;
-    return {};
-}
-
 void put_counts(const Manifest& manifest, Launch& launch) {
-    if (manifest.nodes == 0) return;
+    if (!manifest.unknown.empty() && launch.gpus == 0 && launch.gpus_unknown.empty())
+        launch.gpus_unknown = manifest.unknown;
+    if (manifest.nodes == 0 || !manifest.unknown.empty()) return;
     const std::int64_t each = launch.gpus_per_node > 0 ? launch.gpus_per_node : manifest.gpus;
     const bool one_node = manifest.counts_nodes && launch.gpus > 0 && launch.gpus == launch.gpus_per_node;
     if (each == 0 || (launch.gpus > 0 && !one_node)) return;
     launch.gpus_per_node = each;
-    launch.gpus = each * manifest.nodes;
+    launch.gpus = std::min(each * manifest.nodes, kMostOfManifest);
     launch.gpus_unknown.clear();
+}
+
+void take_named_device(const Manifest* manifest, const Launch* launch, const Tool& tool,
+                       const Presets& presets, SettingsSheet& sheet, PlanDraft& draft) {
+    const Setting* flag = tool.reader == Reader::bridge ? sheet.last("gpu") : nullptr;
+    std::string device = launch ? launch->device : std::string();
+    if (device.empty() && manifest) device = manifest->device;
+    if (device.empty() && flag) device = flag->value;
+    const std::string cluster = device.empty() ? std::string() : cluster_of_device(device, presets);
+    if (draft.named_cluster.empty()) draft.named_cluster = cluster;
+    if (flag && !cluster.empty()) sheet.map("gpu", "/cluster");
+    if (device == "tpu7x")
+        sheet.problem(Severity::warning, "devices-of-chip",
+                      "JAX has two devices on a chip of TPU7x: the plan counts devices, and a GPU of the "
+                      "preset is a whole chip, with the memory and speed of two.");
+    const std::int64_t asked = manifest && manifest->unknown.empty() ? manifest->nodes * manifest->gpus : 0;
+    const std::int64_t started = launch ? launch->gpus : 0;
+    if (asked > 0 && started > 0 && asked != started)
+        sheet.problem(Severity::warning, "gpus-of-manifest", "The manifest asks for ", asked,
+                      " GPUs; its command starts ", started, " processes, which stand in the plan.");
 }
 
 }  // namespace pentamesh::interop

@@ -64,13 +64,16 @@ void refuse_misspelt(SettingsSheet& s, const KnownSettings& known) {
 
 void refuse_other_words(SettingsSheet& s) {
     if (s.printed) return;  // Megatron took them
+    const bool deepspeed = s.has("deepspeed") || s.has("zero_stage");
     for (const auto& row : words("megatron_choices").items()) {
         const nlohmann::json& choices = row.value();
         const Setting* said = s.last(row.key());
         if (!said || !said->unknown.empty() || says_nothing(said->value)) continue;
         const auto is_choice = [&](std::string_view word) {
-            return std::any_of(choices.begin(), choices.end(),
-                               [&](const auto& one) { return word_of(one) == word; });
+            return std::any_of(choices.begin(), choices.end(), [&](const auto& one) {
+                // Megatron-DeepSpeed writes its choices in small letters: rmsnorm.
+                return word_of(one) == word || (deepspeed && same_letters(word_of(one), word));
+            });
         };
         const std::vector<std::string_view> all = split_words(said->value);  // a flag may take several
         if (said->value[0] != '[' && !std::all_of(all.begin(), all.end(), is_choice))
@@ -118,7 +121,10 @@ class LayoutReader {
         pp_ = degree(d_, "pp");
         cp_ = degree(d_, "cp");
         ep_ = degree(d_, "ep");
-        etp_ = s_.integer("expert_tensor_parallel_size", "/layout/etp").value_or(tp_);
+        // DeepSpeed's experts are whole on each rank of tp unless a flag cuts them.
+        const bool whole = s_.has("moe_expert_parallel_size")
+                           && !s_.flag("enable_expert_tensor_parallelism", "/layout/etp").value_or(false);
+        etp_ = s_.integer("expert_tensor_parallel_size", "/layout/etp").value_or(whole ? 1 : tp_);
         if (s_.flag("moe_tp_extend_ep", "/layout/ep").value_or(false)) {
             l_["ep"] = ep_ *= etp_;  // MindSpeed: ranks of tp hold other experts, each of them whole
             etp_ = 1;
@@ -425,11 +431,12 @@ class LayoutReader {
             return;
         }
         if (layers <= 0) return;
-        // MindSpeed-LLM's own list: "15,15,15,16".
-        if (const auto list = s_.text("num_layer_list", "/layout/stage_layers")) {
-            l_["stage_layers"] = numbers_in(*list);
-            return;
-        }
+        // MindSpeed-LLM's own list, "15,15,15,16", and that of Yuan's fork.
+        for (const char* key : {"num_layer_list", "pipeline_model_parallel_blocks"})
+            if (const auto list = s_.text(key, "/layout/stage_layers")) {
+                l_["stage_layers"] = numbers_in(*list);
+                return;
+            }
         const std::int64_t n = pp_ * v;
         std::vector<std::int64_t> out;
         if (first || last) {
@@ -500,7 +507,8 @@ class LayoutReader {
             s_.refusal("experts-not-divisible", "Megatron", experts,
                        " experts are not a multiple of ep = ", ep_)
                 .set_field_mends = true;
-        if (tp_ > 1 && !l_["sequence_parallel"].get<bool>() && dialect_.command_line)
+        const bool deepspeed = s_.has("moe_expert_parallel_size");  // its arguments.py has no such check
+        if (tp_ > 1 && !l_["sequence_parallel"].get<bool>() && dialect_.command_line && !deepspeed)
             s_.refusal("moe-without-sequence-parallel", "Megatron", "experts with tp ", tp_,
                        " need --sequence-parallel");
     }
@@ -724,6 +732,21 @@ void read_world(SettingsSheet& s, PlanDraft& d, const Launch* launch) {
 
 }  // namespace
 
+std::string class_of_nemo(const std::vector<Setting>& settings, const Presets& presets) {
+    constexpr std::string_view kModule = "llm.", kConfig = "Config";
+    for (const Setting& s : settings) {
+        const std::size_t at = s.value.find(kConfig);
+        const std::size_t size = at == std::string::npos ? at : at + kConfig.size();
+        if (!s.value.starts_with(kModule) || size >= s.value.size() || s.value[size] < '0'
+            || s.value[size] > '9')
+            continue;
+        const std::string name =
+            s.value.substr(kModule.size(), at - kModule.size()) + " " + s.value.substr(size);
+        if (std::string id = preset_for(presets, name); !id.empty()) return id;
+    }
+    return {};
+}
+
 void read_bridge(SettingsSheet& s, PlanDraft& d, const Presets& presets, const Launch* launch,
                  const KnownSettings& known) {
     MegatronDialect dialect{.known = known};
@@ -734,7 +757,9 @@ void read_bridge(SettingsSheet& s, PlanDraft& d, const Presets& presets, const L
             return s.error("other-model", "The model is a diffusion transformer (", s.written(key),
                            "): a plan holds language models.");
         }
-    const bool own_model = (s.has("num_layers") || s.has("hybrid_layer_pattern")) && s.has("hidden_size");
+    const bool sizes = (s.has("num_layers") || s.has("hybrid_layer_pattern")) && s.has("hidden_size");
+    const bool own_model = sizes && d.class_model.empty();
+    if (d.model_preset.empty()) d.model_preset = d.class_model;
     dialect.model_named = !own_model;
     if (!own_model && d.model_preset.empty()) take_named(s, d, presets);
     for (const char* key : {"recipe", "mr", "model_recipe_name"})
@@ -759,6 +784,10 @@ void read_bridge(SettingsSheet& s, PlanDraft& d, const Presets& presets, const L
     read_megatron_model(s, d, dialect);
     if (own_model && d.model.contains("pattern") && s.has("hybrid_layer_pattern"))
         hybrid_defaults(s, d.model);
+    // A class without kv_channels has heads of hidden over heads.
+    if (sizes && !own_model && !s.has("kv_channels") && d.model.contains("heads"))
+        d.model["head_dim"] = std::max<std::int64_t>(
+            d.model.value("hidden", std::int64_t{1}) / d.model.value("heads", std::int64_t{1}), 1);
     if (own_model && s.written("num_layers").starts_with("Gemma3ModelProvider.")) gemma3_defaults(d.model);
     if (d.model.contains("moe") && d.model["moe"].empty()) d.model.erase("moe");
     read_megatron_training(s, d, dialect);

@@ -25,6 +25,9 @@ void read_megatron_model(SettingsSheet& sheet, PlanDraft& draft, const MegatronD
 void read_megatron_training(SettingsSheet& sheet, PlanDraft& draft, const MegatronDialect& dialect);
 // It needs draft.gpus. Adds an error where Megatron itself would refuse.
 void read_megatron_layout(SettingsSheet& sheet, PlanDraft& draft, const MegatronDialect& dialect);
+// Returns the preset of a model's class of NeMo 2, "llm.Llama3Config8B", that a text starts from; empty: it
+// names none.
+[[nodiscard]] std::string class_of_nemo(const std::vector<Setting>& settings, const Presets& presets);
 // Adds an error for each word that Megatron's flag does not take.
 void refuse_other_words(SettingsSheet& sheet);
 // Adds an error for each flag that Megatron does not have and that is a letter or two, or a missing word,

@@ -80,13 +80,18 @@ class ModelReader {
         need("num_attention_heads", "heads");
         const bool groups =
             s_.flag("group_query_attention", "/model/kv_heads").value_or(!s_.has("group_query_attention"));
-        const auto kv = s_.integer("num_query_groups", "/model/kv_heads");
+        auto kv = s_.integer("num_query_groups", "/model/kv_heads");
+        if (!kv) kv = s_.integer("num_key_value_heads", "/model/kv_heads");
         if (kv && groups)
             m_["kv_heads"] = *kv;
         else if (whole_ && s_.has("group_query_attention") && groups && !kv)
             m_["kv_heads"] = 1;
-        else if (whole_ && m_.contains("heads"))
+        else if (whole_ && m_.contains("heads") && !s_.has("attention_head_type"))
             m_["kv_heads"] = m_["heads"];
+        else if (whole_ && m_.contains("heads"))  // bigcode's fork: one head for all, on each rank of tp
+            m_["kv_heads"] = s_.text("attention_head_type", "/model/kv_heads") == "multiquery"
+                                 ? nlohmann::json(1)
+                                 : m_["heads"];
     }
 
     // Reads "M-M*|ME/MM": a layer a letter, stages of the pipeline between bars, layers that predict further
@@ -151,7 +156,10 @@ class ModelReader {
         const bool fast = s_.value_of("activation").ends_with("swiglu");
         const auto swiglu = s_.flag("swiglu", "/model/ffn_kind"),
                    squared = s_.flag("squared_relu", "/model/ffn_kind");
-        const auto geglu = s_.flag("quick_geglu", "/model/ffn_kind");
+        auto geglu = s_.flag("quick_geglu", "/model/ffn_kind");
+        // MindSpeed-LLM: both gate the MLP (mindspeed_llm/core/transformer/mlp.py).
+        for (const char* key : {"geglu", "gelu_tanh"})
+            if (const auto on = s_.flag(key, "/model/ffn_kind"); on && *on) geglu = true;
         const auto gated = s_.flag("gated_linear_unit", "/model/ffn_kind");
         const std::string function = s_.text("activation_func", "/model/ffn_kind").value_or("");  // Bridge
         if (const auto word = s_.text("activation", "/model/ffn_kind")) {                         // NeMo 1
@@ -259,7 +267,9 @@ class ModelReader {
         auto n = s_.integer("num_experts", "/model/moe/experts");
         if (!n) n = s_.integer("num_moe_experts", "/model/moe/experts");
         // Megatron-DeepSpeed's 1 is its default: no experts.
-        const bool has = n && *n > (s_.has("deepspeed") || s_.has("mlp_type") ? 1 : 0);
+        const bool deepspeed =
+            s_.has("deepspeed") || s_.has("mlp_type") || s_.has("moe_expert_parallel_size");
+        const bool has = n && *n > (deepspeed ? 1 : 0);
         const nlohmann::json named = m_.value("moe", nlohmann::json());  // of the model that the text names
         m_.erase("moe");
         take_fields(s_, d_, known_, "/model/moe");
@@ -274,13 +284,16 @@ class ModelReader {
         }
         nlohmann::json& e = m_["moe"];
         e["experts"] = *n;
-        e.emplace("top_k", 2);
+        e.emplace("top_k", deepspeed ? 1 : 2);
         e.emplace("expert_ffn", value("ffn", 1));
         if (e.contains("shared_expert_ffn")) e["shared_experts"] = 1;
         if (const auto wide = s_.integer("moe_latent_size", "/model/moe/latent")) e["latent"] = *wide;
-        if (s_.flag("moe_shared_expert_gate", "/model/moe/shared_expert_gate").value_or(false))
+        if (s_.flag("moe_shared_expert_gate", "/model/moe/shared_expert_gate").value_or(false)
+            || s_.flag("shared_expert_gate", "/model/moe/shared_expert_gate").value_or(false))
             e["shared_expert_gate"] = true;
-        e["every"] = 1;
+        // Its experts are in every second layer where nothing else is said (megatron/arguments.py).
+        const auto interval = s_.integer("expert_interval", "/model/moe/every");
+        e["every"] = interval.value_or(deepspeed ? 2 : 1);
         which_layers();
     }
 
@@ -706,8 +719,9 @@ void read_recompute(SettingsSheet& s, PlanDraft& d) {
         granularity = s.text("activations_checkpoint_granularity", "/training/recompute");  // NeMo 1
     auto method = s.text("recompute_method", "/training/recompute");
     if (!method) method = s.text("activations_checkpoint_method", "/training/recompute");
-    auto layers = s.integer("recompute_num_layers", "/training/recompute");
+    auto layers = s.integer("recompute_num_layers", "/training/recompute", 0);
     if (!layers) layers = s.integer("activations_checkpoint_num_layers", "/training/recompute", 0);
+    const bool none = layers && *layers == 0 && method && *method == "block";  // of each stage none
     if (layers && *layers == 0) layers.reset();  // NeMo 1 writes 0 where nothing is recomputed
     // Megatron of 2021 and 2022, and Megatron-DeepSpeed, whose own switch of the same sound only says whose
     // code recomputes (megatron/model/gpt_model.py, GPTModelPipe).
@@ -715,8 +729,8 @@ void read_recompute(SettingsSheet& s, PlanDraft& d) {
     bool whole = s.has("activations_checkpoint_method") && method && !granularity;
     whole = s.flag("checkpoint_activations", "/training/recompute").value_or(false) || whole;
     const std::string word = activations ? "selective" : granularity.value_or(whole ? "full" : "none");
-    d.training["recompute"] = word == "full" || word == "selective" ? word : "none";
-    if (word == "full" && s.has("recompute_method") && method && !layers)
+    d.training["recompute"] = (word == "full" && !none) || word == "selective" ? word : "none";
+    if (word == "full" && s.has("recompute_method") && method && !layers && !none)
         s.refusal("recompute-num-layers", "Megatron", s.written("recompute_method"),
                   " stands without --recompute-num-layers");
     if (word == "full" && layers && (method || whole)) read_method(d, method.value_or("uniform"), *layers);

@@ -2,6 +2,7 @@
 
 #include "core/base/files.h"
 #include "core/base/text.h"
+#include "core/interop/dialect.h"
 #include "core/interop/guess.h"
 
 #include <algorithm>
@@ -27,11 +28,38 @@ std::vector<std::string> files_named(const Launch& launch) {
     std::vector<std::string> out;
     for (const std::vector<Setting>* list : {&launch.loose, &launch.flags, &launch.words})
         for (const Setting& s : *list) {
+            if (has(s.name, "logger")) continue;  // the program writes it
             std::string name = list == &launch.loose ? s.name : s.value;
             if (name.starts_with("@")) name.erase(0, 1);
             for (const std::string_view word : split_words(name))
                 if (is_settings_file(word)) out.emplace_back(word);
         }
+    return out;
+}
+
+// Returns where Hydra may look for the file that a command names without its ending, --config-name under
+// --config-path, and for what `training=gpt3/175b` of NeMo's launcher names (launcher_scripts/conf).
+std::vector<std::string> files_of_hydra(const Launch& launch) {
+    std::string name, folder;
+    for (const Setting& s : launch.flags) {
+        const std::string key = flag_key(s.name);
+        if (key == "config_name" && s.unknown.empty()) name = s.value;
+        if ((key == "config_path" || key == "config_dir") && s.unknown.empty()) folder = s.value + "/";
+    }
+    std::vector<std::string> out;
+    if (!name.empty()) {
+        if (!is_settings_file(name)) name += ".yaml";
+        for (const std::string& in : {folder, std::string("conf/"), std::string()})
+            if (std::find(out.begin(), out.end(), in + name) == out.end()) out.push_back(in + name);
+    }
+    const auto called = [](std::string_view key) {
+        return [key](const Setting& s) { return s.name == key; };
+    };
+    const auto training = std::find_if(launch.words.begin(), launch.words.end(), called("training"));
+    if (launch.program == "main.py" && training != launch.words.end() && training->unknown.empty()
+        && std::any_of(launch.words.begin(), launch.words.end(), called("stages")))
+        for (const char* in : {"launcher_scripts/conf/training/", "conf/training/"})
+            out.push_back(in + training->value + ".yaml");
     return out;
 }
 
@@ -46,6 +74,15 @@ std::string file_of_program(const Launch& launch, std::string& missing) {
     for (const auto& row : words("program_files"))
         if (word_of(row["program"]) == launch.program) return std::string(word_of(row["file"]));
     return {};
+}
+
+// Returns true for a tool's own file of defaults, which its table knows: the script's words change it.
+bool is_file_of_defaults(const std::vector<const Tool*>& own, const std::string& name,
+                         const Presets& presets) {
+    if (own.empty() || !own.front()->dialect) return false;
+    const auto data =
+        Dialect(own.front()->name, presets).data().value("default_files", nlohmann::json::array());
+    return std::find(data.begin(), data.end(), name.substr(name.rfind('/') + 1)) != data.end();
 }
 
 bool holds(const std::vector<const Tool*>& tools, std::string_view name) {
@@ -78,7 +115,9 @@ std::optional<OuterScript> file_of_script(ImportRequest& r, const Presets& prese
     if (!script && !front) return std::nullopt;
     if (front && (!front->known || !r.other || !r.other(front->file))) fail_missing(r, *front);
     const bool launcher = std::erase_if(own, [](const Tool* t) { return t->or_another; }) > 0;
-    if (!front && (own.size() > 1 || (own.size() == 1 && own.front()->reader != Reader::fields)))
+    // NeMo-Aligner's programs are known by their names, and Hydra reads a file for them.
+    const bool by_hydra = holds(own, "nemo-aligner");
+    if (!front && !by_hydra && (own.size() > 1 || (own.size() == 1 && own.front()->reader != Reader::fields)))
         return std::nullopt;
     OuterScript out;
     try {
@@ -87,13 +126,22 @@ std::optional<OuterScript> file_of_script(ImportRequest& r, const Presets& prese
     } catch (const Error&) {
         return std::nullopt;  // it starts no job
     }
-    std::vector<std::string> names = front ? std::vector{front->file} : files_named(out.launch);
+    std::vector<std::string> hydra, names;
+    if (!front) hydra = files_of_hydra(out.launch);
+    if (front)
+        names = {front->file};
+    else if (!by_hydra)
+        names = files_named(out.launch);
+    names.insert(names.begin(), hydra.begin(), hydra.end());
+    for (const Setting& s : out.launch.flags)
+        if (flag_key(s.name) == "config_name" && !s.unknown.empty() && missing.empty()) missing = s.value;
     if (names.empty()) {
         const std::string usual = file_of_program(out.launch, missing);
         // Another tool may have a program of this name.
         if (!usual.empty() && ((r.other && r.other(usual)) || has(r.text, "policy."))) names = {usual};
     }
     for (const std::string& name : names) {
+        if (is_file_of_defaults(own, name, presets)) continue;
         const auto text = r.other ? r.other(name) : std::nullopt;
         if (!text) {
             if (missing.empty()) missing = name;
@@ -109,8 +157,9 @@ std::optional<OuterScript> file_of_script(ImportRequest& r, const Presets& prese
         const bool of_launcher = std::any_of(of_file.begin(), of_file.end(), [](const Tool* t) {
             return t->or_another || t->name == "deepspeed";
         });
-        if (!front
-            && (of_file.empty() || (launcher && of_launcher)
+        const bool is_hydra = std::find(hydra.begin(), hydra.end(), name) != hydra.end();
+        if (!front && !(is_hydra && by_hydra)
+            && (of_file.empty() || (launcher && of_launcher && !is_hydra)
                 || (!own.empty() && !holds(of_file, own.front()->name))))
             continue;
         // A command's own file may say too little to be known by its words.

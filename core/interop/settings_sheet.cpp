@@ -388,7 +388,7 @@ void take_fields(SettingsSheet& sheet, PlanDraft& draft, const KnownSettings& kn
                 if (value.is_null() && row.contains("why")) sheet.cannot_hold(f.key, word_of(row["why"]));
             }
         } else if (const auto n = sheet.integer(f.key, f.field, row.value("least", std::int64_t{1}))) {
-            value = *n;
+            value = *n < 0 ? row.value("negative", *n) : *n;
         }
         if (!value.is_null()) place_of(draft, f.field) = value;
     }
@@ -445,7 +445,9 @@ class FieldReader {
     void take() {
         for (const std::string& key : s_.open_keys()) {
             if (!key.starts_with("/")) continue;
-            const auto least = least_of(key);
+            auto least = least_of(key);
+            if (dialect_.contains("rest_of_node") && (key == "/layout/tp" || key == "/layout/etp"))
+                least = -1;
             if (least && s_.value_of(key) != "auto" && !s_.integer(key, key, *least)) continue;
             const auto text = s_.text(key, key);
             if (!text || *text == "auto") continue;
@@ -470,6 +472,7 @@ class FieldReader {
         const auto all = s_.integer("gpus", "/cluster/gpus"), nodes = s_.integer("nodes", "/cluster/gpus"),
                    each = s_.integer("gpus_per_node", "/cluster/gpus");
         const bool given = d_.gpus > 0;
+        rest_of_node(each.value_or(0), launch);
         if (d_.gpus == 0 && launch) d_.gpus = launch->gpus;
         const auto times = [](std::int64_t a, std::int64_t b) { return b > kMost / a ? kMost : a * b; };
         const auto degree = [](std::int64_t n) { return std::clamp<std::int64_t>(n, 1, kMost); };
@@ -504,6 +507,22 @@ class FieldReader {
             s_.refusal("world-not-divisible", called_, "the degrees do not divide ", d_.gpus, " GPUs",
                        degrees())
                 .set_field_mends = true;
+    }
+
+    // MaxText's axis of -1 takes what the others leave of a node of GPUs, or of a slice of TPUs
+    // (max_utils.py, fill_unspecified_mesh_axes).
+    void rest_of_node(std::int64_t each, const Launch* launch) {
+        const std::int64_t others =
+            std::max<std::int64_t>(s_.integer("rest_of_node", "/layout/tp", -1).value_or(1), 1);
+        if (d_.layout.value("tp", json()) != -1) return;
+        std::int64_t node = each;
+        if (node <= 0 && launch) node = launch->gpus_per_node > 0 ? launch->gpus_per_node : launch->gpus;
+        if (node <= 0) node = 8;
+        const std::int64_t rest = std::max<std::int64_t>(node / others, 1);
+        d_.layout["tp"] = rest;
+        if (d_.layout.value("etp", json()) == -1) d_.layout["etp"] = rest;
+        s_.problem(Severity::info, "rest-of-node", s_.written("/layout/tp"),
+                   " -1 is what the other axes leave of ", node, " GPUs: ", rest, ".");
     }
 
     // FSDP's hybrid sharding cuts the weights over the GPUs of a node, and nodes have copies

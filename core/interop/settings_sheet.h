@@ -176,6 +176,7 @@ struct PlanDraft {
     std::int64_t gpus_per_node = 0;
     std::optional<Model> own_model{};  // the user's, whole, in place of the text's
     std::string named_model;           // a preset's id, by the recipe's name: where the text says no model
+    std::string class_model;           // the preset of a class of NeMo 2 whose sizes the text changes
     std::string named_cluster;         // the same: where the user says no cluster
     std::int64_t gpus_of_name = 0;     // that the file's name says; 0: it says none
     std::string other_model;           // the text's name of a model that no preset has

@@ -1,6 +1,7 @@
 #include "core/interop/script/shell_script.h"
 
 #include "core/base/files.h"
+#include "core/base/text.h"
 #include "core/interop/script/settings.h"
 
 #include <algorithm>
@@ -116,6 +117,7 @@ class Frame {
         : script_(script), i_(i), end_(end), out_(out) {}
 
     void read() {
+        if (starts("xpk")) return read_xpk();
         group_ = shell::group_suffix(option({"--het-group"}).value_or(0));
         auto per_node = option({"--nproc_per_node", "--nproc-per-node", "--num_gpus"});
         auto nodes = option({"--nnodes", "--num_nodes"});
@@ -163,6 +165,39 @@ class Frame {
     }
 
   private:
+    // xpk names a slice by its type: "tpu7x-4x8x8" has as many chips of two devices, "v5p-512" half as many
+    // as cores, "v6e-256" as many; a node of GPUs is "h100-mega-80gb-8" (AI-Hypercomputer/xpk,
+    // src/xpk/core/system_characteristics.py).
+    void read_xpk() {
+        std::string type;
+        for (std::size_t k = 0; k < end_ && k < i_.words.size(); ++k)
+            for (const std::string_view name : {"--device-type", "--tpu-type"}) {
+                const std::string& w = i_.words[k].text;
+                if (w == name && k + 1 < i_.words.size()) type = i_.words[k + 1].text;
+                if (w.starts_with(name) && w.substr(0, w.find('=')) == name && w != name)
+                    type = w.substr(w.find('=') + 1);
+            }
+        const std::size_t dash = type.rfind('-');
+        if (dash == std::string::npos || shell::unknown_in(script_, type)) {
+            if (!type.empty()) out_.gpus_unknown = "--device-type is " + shell::shown(script_, type);
+            return;
+        }
+        out_.device = type.substr(0, dash);
+        std::int64_t n = 1;
+        for (const std::string_view side : split(std::string_view(type).substr(dash + 1), 'x'))
+            n = std::min(n * std::clamp<std::int64_t>(parse_integer(side).value_or(0), 0, kMostOfXpk),
+                         kMostOfXpk);
+        const bool cores = out_.device == "v5p" || out_.device == "v4";
+        if (out_.device == "tpu7x") n *= 2;
+        if (cores) n /= 2;
+        const auto slices = option({"--num-slices", "--num-nodes"});
+        if (!slices && said({"--num-slices", "--num-nodes"})) return;  // it is not known
+        out_.gpus = std::min(n * slices.value_or(1), kMostOfXpk);
+        if (!out_.device.starts_with("v") && !out_.device.starts_with("tpu")) out_.gpus_per_node = n;
+    }
+
+    static constexpr std::int64_t kMostOfXpk = std::int64_t{1} << 20;
+
     [[nodiscard]] bool starts(std::string_view program) const {
         for (std::size_t k = 0; k < end_ && k < i_.words.size(); ++k)
             if (base_name(i_.words[k].text) == program) return true;

@@ -61,11 +61,19 @@ std::vector<Setting> with_bases(const Node& root, const TextRequest& r, std::str
     std::vector<std::string> files;
     const Node* named = level > kMostBases || r.bases.empty() ? nullptr : root.find(r.bases);
     const auto add = [&](const std::string& name) {
-        if (!name.empty()) files.push_back(name.starts_with("/") ? name : folder + name);
+        if (!name.empty() && name != "_self_") files.push_back(name.starts_with("/") ? name : folder + name);
     };
     if (named && named->kind == NodeKind::scalar) add(named->text);
     if (named)
-        for (const Node::Entry& e : named->entries) add(e.value.text);
+        for (const Node::Entry& e : named->entries) {
+            add(e.value.text);
+            // Hydra's defaults name a file of a group: "- train: 7b" is train/7b.yaml.
+            for (const Node::Entry& group : e.value.entries)
+                if (!group.key.empty() && !group.value.text.empty()
+                    && group.key.find_first_of(" @/") == std::string::npos)
+                    add(group.key + "/" + group.value.text
+                        + (is_settings_file(group.value.text) ? "" : ".yaml"));
+        }
     for (const std::string& base : files)
         if (const auto text = r.other ? r.other(base) : std::nullopt)
             for (Setting& s : with_bases(read_yaml(*text, base), r, unread, base, level + 1))

@@ -499,12 +499,19 @@ class Runner {
         for (std::size_t i = 0; i < words.size(); ++i) {
             const std::string w = x_.known(words[i].text).value_or("");
             const std::string name = base_of(words[i]);
-            if (words[i].text.starts_with("--command=")) return run_child(words[i].text.substr(10), c.line);
+            if (words[i].text.starts_with("--command=")) {
+                const std::string text = words[i].text.substr(10);
+                if (base_of(words.front()) != "xpk") return run_child(text, c.line);
+                std::vector<Argument> own = words;
+                own.erase(own.begin() + static_cast<std::ptrdiff_t>(i));
+                return run_launched(std::move(own), text, c.line);
+            }
             shell = shell || name == "bash" || name == "sh" || name == "zsh" || (i == 0 && name == "sbatch");
             if (!shell && (!launcher.empty() || launchers.contains(name))) launcher.push_back(words[i]);
             const bool script = shell && w.size() >= 2 && w[0] == '-' && w[1] != '-' && w.back() == 'c';
             if (script && i + 1 < words.size()) return run_launched(launcher, words[i + 1].text, c.line);
         }
+        run_file_beside(words, c);
         // `cat > run.sh <<EOF`, `echo "$A" > run.sh` write what is started later; else a text is a message.
         const bool writes = x_.known(words[0].text) == "cat";
         for (const Document& document : c.documents)
@@ -512,6 +519,39 @@ class Runner {
                 run_child(x_.written(document, c.line), c.line);
         const bool echo = writes_variable(c) && x_.known(words[0].text) == "echo";
         if (echo && words[1].text.find('\n') != std::string::npos) run_child(words[1].text, c.line);
+    }
+
+    // Runs `bash train.sh 4 2`, `srun ./train.sh`, where the file stands next to the text: with arguments of
+    // its own, under the launcher before it.
+    void run_file_beside(const std::vector<Argument>& words, const Command& c) {
+        std::size_t at = 0;
+        const auto& launchers = interop::words("launchers");
+        for (; at < words.size(); ++at) {
+            const std::string w = without_line_marks(words[at].text);
+            if (w.ends_with(".py") || w == "-c" || w == "-m") return;
+            if (w.ends_with(".sh")) break;
+        }
+        const std::string before = at == 0 ? "" : base_of(words[at - 1]);
+        const std::string first = base_of(words.front());
+        const bool shell = before == "bash" || before == "sh" || before == "zsh";
+        const bool launched = first != "sbatch" && launchers.contains(first);
+        if (at >= words.size() || !given_.file || (at > 0 && !shell && !launched)) return;
+        const std::string written = without_line_marks(words[at].text);
+        std::string name = written.substr(written.rfind(kUnknownEnd) + 1);
+        while (name.starts_with("/") && name != written) name.erase(0, 1);
+        const auto text = name.empty() ? std::nullopt : given_.file(name);
+        if (!text || x_.script.sources.size() >= kMostFiles || calls_ > kMostCalls) return;
+        x_.script.sources.push_back({name, own_line(x_.script, c.line)});
+        const int line = static_cast<int>(x_.script.sources.size()) * kLinesOfFile + 1;
+        const State outside = x_.state;
+        x_.state.arguments.clear();
+        for (std::size_t i = at + 1; i < words.size(); ++i) x_.state.arguments.push_back(words[i].text);
+        x_.state.in_function = x_.state.in_function || !x_.state.arguments.empty();
+        std::vector<Argument> launcher;
+        if (launched)
+            launcher.assign(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(shell ? at - 1 : at));
+        run_launched(std::move(launcher), *text, line);
+        x_.state = outside;
     }
 
     // Runs a shell of its own: what it sets is gone behind it, and its exit ends nothing.
@@ -708,17 +748,44 @@ std::string Expander::written(const Document& document, int line) {
     }
 }
 
+namespace {
+
+// Returns true for a filter that changes blanks only: tr '\n' ' ', sed 's/  \+/ /g', xargs.
+bool filters_blanks(std::string_view filter) {
+    filter = pentamesh::trimmed(filter, " \t\n");
+    if (filter == "xargs") return true;
+    if (filter.starts_with("tr "))
+        return filter == R"(tr '\n' ' ')" || filter == R"(tr "\n" " ")" || filter == R"(tr -s ' ')"
+               || filter == R"(tr -s '[:space:]' ' ')";
+    constexpr std::string_view kSed = "sed 's/", kWith = "/ /g'";
+    if (!filter.starts_with(kSed) || !filter.ends_with(kWith) || filter.size() < kSed.size() + kWith.size())
+        return false;
+    const std::string_view pattern = filter.substr(kSed.size(), filter.size() - kSed.size() - kWith.size());
+    return pattern.find_first_not_of(" \\+*s[:pace]") == std::string_view::npos;
+}
+
+}  // namespace
+
 std::optional<std::string> Expander::echoed(const std::string& source, int line) {
     static constexpr int kMostDepth = 20;
     if (depth_ > kMostDepth) return std::nullopt;
+    std::string command = source;
+    bool filtered = false;
+    for (std::size_t bar = command.rfind('|'); bar != std::string::npos; bar = command.rfind('|')) {
+        if (!filters_blanks(std::string_view(command).substr(bar + 1))) break;
+        command.resize(bar);
+        filtered = true;
+    }
     CommandPtr parsed;
     try {
-        parsed = parse(source, "", line);
+        parsed = parse(command, "", line);
     } catch (const Error&) {
         return std::nullopt;
     }
     // They are set by "=", or by ${A:=1}.
-    return printed(*parsed, source.find('=') != std::string::npos);
+    std::optional<std::string> out = printed(*parsed, command.find('=') != std::string::npos);
+    if (out && filtered) std::replace(out->begin(), out->end(), '\n', ' ');
+    return out;
 }
 
 std::optional<std::string> Expander::printed(const Command& parsed, bool assigns) {

@@ -109,6 +109,7 @@ struct Launch {
     std::vector<std::string> jobs;  // "line-12": commands that start the same program with other arguments
     std::string job;                // the one that was read
     std::string elastic;            // "--nnodes 2:4": the larger number counts
+    std::string device;             // the accelerator that a launcher names, "tpu7x"; empty: none does
     std::string gpus_unknown;       // why not, where it tries to: "--nnodes is set from NNODES (line 3)"
 };
 
