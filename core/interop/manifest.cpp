@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace pentamesh::interop {
@@ -16,7 +17,7 @@ constexpr std::int64_t kMostOfManifest = 1 << 20;
 
 // Returns a word as a shell takes it; variables in it stay.
 std::string word_for_shell(const std::string& word) {
-    if (word.find_first_of(" \t\n'\"\\;&|<>()*?#`") == std::string::npos) return word;
+    if (!word.empty() && word.find_first_of(" \t\n'\"\\;&|<>()*?#`") == std::string::npos) return word;
     std::string out = "\"";
     for (const char c : word) {
         if (c == '"' || c == '\\' || c == '`') out.push_back('\\');
@@ -182,6 +183,8 @@ class ManifestReading {
             return;
         }
         if (node.kind != NodeKind::map) return;
+        if (const Node* group = node.find("leaderWorkerTemplate"))
+            return leader_and_workers(*group, at + "leaderWorkerTemplate.");
         for (const char* key : {"replicas", "parallelism", "numNodes"})
             if (const Node* n = node.find(key); n && n->kind == NodeKind::scalar) {
                 copies = std::min(copies * count_in(n, key), kMostOfManifest);
@@ -205,13 +208,25 @@ class ManifestReading {
                 walk(e.value, copies, at + e.key + ".");
     }
 
+    // A replica of a LeaderWorkerSet is a job of its own, of `size` pods with the leader
+    // (kubernetes-sigs/lws, docs/examples/sample).
+    void leader_and_workers(const Node& group, const std::string& at) {
+        const Node *leader = group.find("leaderTemplate"), *worker = group.find("workerTemplate");
+        const Node* size = group.find("size");
+        const std::int64_t pods = std::max<std::int64_t>(count_in(size, "size"), 1);
+        if (size) say(at + "size", *size, "/cluster/gpus");
+        if (leader) walk(*leader, 1, at + "leaderTemplate.");
+        if (const std::int64_t workers = pods - (leader ? 1 : 0); worker && workers > 0)
+            walk(*worker, workers, at + "workerTemplate.");
+    }
+
     void set(const std::string& name, const Node& value) {
         if (value.kind != NodeKind::scalar || name.empty() || !is_name_start(name[0])
             || !std::all_of(name.begin(), name.end(), is_name_char))
             return;
         if (value.text != "$" + name && value.text != "${" + name + "}")
             variables_ += "export " + name + "=" + word_for_shell(value.text) + "; ";
-        names_.push_back(name);
+        names_.insert(name);
     }
 
     void environment(const Node* list) {
@@ -251,11 +266,11 @@ class ManifestReading {
         if (c.kind != NodeKind::map) return;
         const bool on_gpus = takes_gpus(c, copies, at);
         std::vector<std::string> words;
-        const Node* first = nullptr;
+        std::vector<const Node*> from;  // what each word is written in
         for (const char* key : {"command", "args"})
             if (const Node* list = c.find(key); list && list->kind == NodeKind::list)
                 for (const Node::Entry& e : list->entries) {
-                    if (!first) first = &e.value;
+                    from.push_back(&e.value);
                     words.push_back(e.value.text);
                 }
         if (words.empty()) return;
@@ -266,33 +281,33 @@ class ManifestReading {
             return w.size() > 1 && w.size() < 7 && w[0] == '-' && w[1] != '-' && w.ends_with('c');
         });
         const bool text = shell != words.end() && shell + 1 != words.end() && shell - words.begin() < 4;
-        // Kubernetes puts its own variables into a command: $(NAME).
-        for (const char* of_all : {"PET_NNODES", "PET_NPROC_PER_NODE", "WORLD_SIZE"})
-            names_.emplace_back(of_all);
-        for (std::string& word : words)
-            for (const std::string& name : names_) {
-                const std::string own = "$(" + name + ")";
-                for (std::size_t k = word.find(own); k != std::string::npos; k = word.find(own, k + 1))
-                    word.replace(k, own.size(), "${" + name + "}");
-            }
-        Node at_line = *first;
-        if (text)  // its script may be an argument some lines below
-            for (const char* key : {"command", "args"})
-                if (const Node* list = c.find(key))
-                    for (const Node::Entry& e : list->entries)
-                        if (e.value.text.size() > 5) at_line = e.value;
-        add(at_line, text ? *(shell + 1) : join(words, " ", word_for_shell), "a Kubernetes " + kind, on_gpus);
+        for (const char* of_all : {"PET_NNODES", "PET_NPROC_PER_NODE", "WORLD_SIZE"}) names_.insert(of_all);
+        for (std::string& word : words) take_own_variables(word);
+        const Node& node = text ? *from[static_cast<std::size_t>(shell - words.begin()) + 1] : *from.front();
+        add(node, text ? *(shell + 1) : join(words, " ", word_for_shell), "a Kubernetes " + kind, on_gpus);
+    }
+
+    // Kubernetes puts its own variables into a command: $(NAME).
+    void take_own_variables(std::string& word) const {
+        for (std::size_t k = word.find("$("); k != std::string::npos; k = word.find("$(", k + 1)) {
+            std::size_t end = k + 2;
+            while (end < word.size() && is_name_char(word[end])) ++end;
+            if (end < word.size() && word[end] == ')' && names_.contains(word.substr(k + 2, end - k - 2)))
+                word[k + 1] = '{', word[end] = '}';
+        }
     }
 
     void add(const Node& at, std::string text, std::string called, bool on_gpus) {
-        if (!text.empty())
-            commands.push_back({std::move(called), std::move(text), variables_, at.line, on_gpus});
+        if (text.empty()) return;
+        const int line =
+            at.line + (text.find('\n') == std::string::npos ? 0 : 1);  // of "run: |" the next one
+        commands.push_back({std::move(called), std::move(text), variables_, line, on_gpus});
     }
 
     Manifest& out_;
     GivenValues given_;
     std::string variables_, operator_;
-    std::vector<std::string> names_;
+    std::set<std::string> names_;
     std::int64_t processes_ = 0;
 };
 
@@ -382,7 +397,7 @@ std::string cluster_of_device(std::string_view device, const Presets& presets) {
 }  // namespace
 
 std::optional<Manifest> take_manifest(ImportRequest& r) {
-    if (!r.tool.empty() || without_blanks(r.text).starts_with("#!")) return std::nullopt;
+    if (without_blanks(r.text).starts_with("#!")) return std::nullopt;
     const Scheduler scheduler = scheduler_of(r.text);
     if (scheduler == Scheduler::none) return std::nullopt;
     Manifest out;
@@ -421,8 +436,10 @@ std::optional<Manifest> take_manifest(ImportRequest& r) {
     out.counts_nodes = !has(job.text, "nnodes") && !has(job.text, "num_machines");
     if (out.device == "tpu7x") out.gpus = std::min(out.gpus * 2, kMostOfManifest);
     std::string text = "#!/bin/bash\n" + reading.of_operator() + job.variables;
-    if (job.line > 2) text.append(static_cast<std::size_t>(job.line - 2), '\n');
-    r.text = text + "\n" + job.text + "\n";
+    // The command stands on its own line, where those before it have room.
+    const auto before = 1 + std::count(text.begin(), text.end(), '\n');
+    if (job.line > before) text.append(static_cast<std::size_t>(job.line - before), '\n');
+    r.text = text + job.text + "\n";
     return out;
 }
 

@@ -127,93 +127,93 @@ TEST_CASE("a LeaderWorkerSet has the GPUs of one group, with a template of the l
         REQUIRE(made.plan);
         CHECK(made.plan->cluster.gpus == 32);
     }
-    // A store of keys stands before the job, whose counts are a template's: awsome-distributed-training has
-    // both.
-    TEST_CASE("a manifest's job is the command on GPUs, its counts may be given") {
-        const std::string text =
-            "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: etcd\nspec:\n  replicas: 1\n  "
-            "template:\n"
-            "    spec:\n      containers:\n        - name: etcd\n          command: [\"etcd\", "
-            "\"--data-dir\", "
-            "\"/v\"]\n"
-            "---\napiVersion: kubeflow.org/v1\nkind: PyTorchJob\nspec:\n  pytorchReplicaSpecs:\n    Worker:\n"
-            "      replicas: ${NUM_NODES}\n      template:\n        spec:\n          nodeSelector:\n"
-            "            cloud.google.com/gke-accelerator: nvidia-h200-141gb\n          containers:\n"
-            + container(
-                "[\"torchrun\", \"--nproc_per_node=8\", \"--nnodes=${NUM_NODES}\", \"pretrain_gpt.py\", "
-                "\"--tensor-model-parallel-size=2\", \"--num-layers=8\", \"--hidden-size=512\", "
-                "\"--num-attention-heads=8\", \"--seq-length=512\", \"--max-position-embeddings=512\", "
-                "\"--micro-batch-size=1\", \"--global-batch-size=96\", \"--vocab-size=1024\"]");
-        const Import open = import_text(text);
-        REQUIRE(open.plan);
-        CHECK(test::problem_called(open, "gpus-unknown"));
-        ImportRequest r;
-        r.text = text;
-        r.path = "test";
-        r.variables = {"NUM_NODES=3"};
-        const Import given = import_settings(r, test::presets());
-        REQUIRE(given.plan);
-        CHECK(given.plan->cluster.gpus == 24);
-        CHECK_FALSE(test::problem_called(given, "cluster-assumed"));
-    }
+}
 
-    // A launcher of MPI without GPUs starts the job on workers that have them.
-    TEST_CASE("an MPIJob: its launcher's command on its workers' GPUs") {
-        const Import made = import_text(
-            "apiVersion: kubeflow.org/v2beta1\nkind: MPIJob\nspec:\n  slotsPerWorker: 8\n  mpiReplicaSpecs:\n"
-            "    Launcher:\n      replicas: 1\n      template:\n        spec:\n          containers:\n"
-            "            - name: mpi\n              command: [\"mpirun\"]\n              args:\n             "
-            "   "
-            "- -np\n"
-            "                - \"16\"\n                - python\n                - pretrain_gpt.py\n"
-            "                - --tensor-model-parallel-size=4\n                - --num-layers=8\n"
-            "                - --hidden-size=512\n                - --num-attention-heads=8\n"
-            "                - --seq-length=512\n                - --max-position-embeddings=512\n"
-            "                - --micro-batch-size=1\n                - --global-batch-size=64\n"
-            "                - --vocab-size=1024\n"
-            "    Worker:\n      replicas: 2\n      template:\n        spec:\n          containers:\n"
-            "            - name: mpi\n              resources:\n                limits:\n"
-            "                  nvidia.com/gpu: 8\n");
-        REQUIRE(made.plan);
-        CHECK(made.plan->cluster.gpus == 16);
-        CHECK(made.plan->layout.tp == 4);
-        CHECK_FALSE(test::problem_called(made, "gpus-of-manifest"));
-    }
+// A store of keys stands before the job, whose counts are a template's: awsome-distributed-training has
+// both.
+TEST_CASE("a manifest's job is the command on GPUs, its counts may be given") {
+    const std::string text =
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: etcd\nspec:\n  replicas: 1\n  "
+        "template:\n"
+        "    spec:\n      containers:\n        - name: etcd\n          command: [\"etcd\", "
+        "\"--data-dir\", "
+        "\"/v\"]\n"
+        "---\napiVersion: kubeflow.org/v1\nkind: PyTorchJob\nspec:\n  pytorchReplicaSpecs:\n    Worker:\n"
+        "      replicas: ${NUM_NODES}\n      template:\n        spec:\n          nodeSelector:\n"
+        "            cloud.google.com/gke-accelerator: nvidia-h200-141gb\n          containers:\n"
+        + container("[\"torchrun\", \"--nproc_per_node=8\", \"--nnodes=${NUM_NODES}\", \"pretrain_gpt.py\", "
+                    "\"--tensor-model-parallel-size=2\", \"--num-layers=8\", \"--hidden-size=512\", "
+                    "\"--num-attention-heads=8\", \"--seq-length=512\", \"--max-position-embeddings=512\", "
+                    "\"--micro-batch-size=1\", \"--global-batch-size=96\", \"--vocab-size=1024\"]");
+    const Import open = import_text(text);
+    REQUIRE(open.plan);
+    CHECK(test::problem_called(open, "gpus-unknown"));
+    ImportRequest r;
+    r.text = text;
+    r.path = "test";
+    r.variables = {"NUM_NODES=3"};
+    const Import given = import_settings(r, test::presets());
+    REQUIRE(given.plan);
+    CHECK(given.plan->cluster.gpus == 24);
+    CHECK_FALSE(test::problem_called(given, "cluster-assumed"));
+}
 
-    TEST_CASE("a script in a ConfigMap is the job's, and a template is said to be one") {
-        const Import made = import_text(
-            "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: scripts\ndata:\n  train.sh: |\n"
-            "    python pretrain_gpt.py "
-            + kManifestFlags
-            + "\n---\napiVersion: batch/v1\nkind: Job\nspec:\n  parallelism: 6\n  template:\n    spec:\n"
-              "      containers:\n        - name: main\n          command: [\"bash\", "
-              "\"/scripts/train.sh\"]\n"
-              "          resources:\n            limits:\n              nvidia.com/gpu: 8\n");
-        REQUIRE(made.plan);
-        CHECK(made.plan->cluster.gpus == 48);
-        CHECK_THROWS_WITH_AS(import_text("apiVersion: batch/v1\nkind: Job\nspec:\n  {{- if .Values.on }}\n"
-                                         "  parallelism: {{ .Values.nodes }}\n  {{- end }}\n"),
-                             doctest::Contains("a template"), Error);
-        CHECK_THROWS_WITH_AS(import_text("apiVersion: batch/v1\nkind: Job\nspec:\n  template:\n    spec:\n"
-                                         "      containers:\n        - image: ours\n"),
-                             doctest::Contains("a Kubernetes Job: it holds no command"), Error);
-    }
+// A launcher of MPI without GPUs starts the job on workers that have them.
+TEST_CASE("an MPIJob: its launcher's command on its workers' GPUs") {
+    const Import made = import_text(
+        "apiVersion: kubeflow.org/v2beta1\nkind: MPIJob\nspec:\n  slotsPerWorker: 8\n  mpiReplicaSpecs:\n"
+        "    Launcher:\n      replicas: 1\n      template:\n        spec:\n          containers:\n"
+        "            - name: mpi\n              command: [\"mpirun\"]\n              args:\n             "
+        "   "
+        "- -np\n"
+        "                - \"16\"\n                - python\n                - pretrain_gpt.py\n"
+        "                - --tensor-model-parallel-size=4\n                - --num-layers=8\n"
+        "                - --hidden-size=512\n                - --num-attention-heads=8\n"
+        "                - --seq-length=512\n                - --max-position-embeddings=512\n"
+        "                - --micro-batch-size=1\n                - --global-batch-size=64\n"
+        "                - --vocab-size=1024\n"
+        "    Worker:\n      replicas: 2\n      template:\n        spec:\n          containers:\n"
+        "            - name: mpi\n              resources:\n                limits:\n"
+        "                  nvidia.com/gpu: 8\n");
+    REQUIRE(made.plan);
+    CHECK(made.plan->cluster.gpus == 16);
+    CHECK(made.plan->layout.tp == 4);
+    CHECK_FALSE(test::problem_called(made, "gpus-of-manifest"));
+}
 
-    TEST_CASE("tasks of dstack and Azure ML: nodes, devices, commands") {
-        const std::string run =
-            "torchrun --nproc_per_node $GPUS --nnodes $NODES pretrain_gpt.py " + kManifestFlags;
-        const Import dstack =
-            import_text("type: task\nnodes: 2\nenv:\n  - NODES=2\n  - GPUS=8\ncommands:\n  - " + run
-                        + "\nresources:\n  gpu: H200:8\n");
-        REQUIRE(dstack.plan);
-        CHECK(dstack.plan->cluster.gpus == 16);
-        const Import azure = import_text(
-            "$schema: https://azuremlschemas.azureedge.net/latest/commandJob.schema.json\ncommand: >-\n"
-            "  python pretrain_gpt.py "
-            + kManifestFlags
-            + "\ndistribution:\n  type: pytorch\n  process_count_per_instance: 8\nresources:\n  "
-              "instance_count: "
-              "3\n");
-        REQUIRE(azure.plan);
-        CHECK(azure.plan->cluster.gpus == 24);
-    }
+TEST_CASE("a script in a ConfigMap is the job's, and a template is said to be one") {
+    const Import made = import_text(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: scripts\ndata:\n  train.sh: |\n"
+        "    python pretrain_gpt.py "
+        + kManifestFlags
+        + "\n---\napiVersion: batch/v1\nkind: Job\nspec:\n  parallelism: 6\n  template:\n    spec:\n"
+          "      containers:\n        - name: main\n          command: [\"bash\", "
+          "\"/scripts/train.sh\"]\n"
+          "          resources:\n            limits:\n              nvidia.com/gpu: 8\n");
+    REQUIRE(made.plan);
+    CHECK(made.plan->cluster.gpus == 48);
+    CHECK_THROWS_WITH_AS(import_text("apiVersion: batch/v1\nkind: Job\nspec:\n  {{- if .Values.on }}\n"
+                                     "  parallelism: {{ .Values.nodes }}\n  {{- end }}\n"),
+                         doctest::Contains("a template"), Error);
+    CHECK_THROWS_WITH_AS(import_text("apiVersion: batch/v1\nkind: Job\nspec:\n  template:\n    spec:\n"
+                                     "      containers:\n        - image: ours\n"),
+                         doctest::Contains("a Kubernetes Job: it holds no command"), Error);
+}
+
+TEST_CASE("tasks of dstack and Azure ML: nodes, devices, commands") {
+    const std::string run =
+        "torchrun --nproc_per_node $GPUS --nnodes $NODES pretrain_gpt.py " + kManifestFlags;
+    const Import dstack = import_text("type: task\nnodes: 2\nenv:\n  - NODES=2\n  - GPUS=8\ncommands:\n  - "
+                                      + run + "\nresources:\n  gpu: H200:8\n");
+    REQUIRE(dstack.plan);
+    CHECK(dstack.plan->cluster.gpus == 16);
+    const Import azure = import_text(
+        "$schema: https://azuremlschemas.azureedge.net/latest/commandJob.schema.json\ncommand: >-\n"
+        "  python pretrain_gpt.py "
+        + kManifestFlags
+        + "\ndistribution:\n  type: pytorch\n  process_count_per_instance: 8\nresources:\n  "
+          "instance_count: "
+          "3\n");
+    REQUIRE(azure.plan);
+    CHECK(azure.plan->cluster.gpus == 24);
+}
