@@ -388,7 +388,7 @@ class LayoutReader {
         const char* const key = "pipeline_model_parallel_layout";
         auto text = s_.text(key, "/layout/stage_layers");
         if (!text || dialect_.command_line || s_.last(key)->quoted
-            || parse_number_list(*text).value_or(std::vector<std::int64_t>{}).size() > 0 || !is_made(*text))
+            || !parse_number_list(*text).value_or(std::vector<std::int64_t>{}).empty() || !is_made(*text))
             return text;
         s_.leave_unknown(key, *text);
         return s_.text(key, "/layout/stage_layers");
