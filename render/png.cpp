@@ -97,10 +97,29 @@ struct Writer {
     }
 };
 
-// It is checked before libpng is started: a constructor that throws is not followed by its destructor.
-std::string_view with_signature(std::string_view b) {
-    if (b.size() < 8 || png_sig_cmp(reinterpret_cast<png_const_bytep>(b.data()), 0, 8) != 0)
+constexpr std::size_t kSignature = 8, kChunkFrame = 12;  // of a chunk: length, name and checksum
+
+std::uint32_t number_at(std::string_view bytes, std::size_t at) {
+    std::uint32_t n = 0;
+    for (std::size_t i = 0; i < 4; ++i) n = n << 8U | static_cast<unsigned char>(bytes[at + i]);
+    return n;
+}
+
+// Returns `b` where its head can be read. libpng makes room for all that a chunk says it has before it sees
+// that the bytes end; pixels alone are read in pieces. This is checked before libpng is started: a
+// constructor that throws is not followed by its destructor.
+std::string_view with_whole_head(std::string_view b) {
+    if (b.size() < kSignature || png_sig_cmp(reinterpret_cast<png_const_bytep>(b.data()), 0, kSignature) != 0)
         refuse("not a PNG picture");
+    constexpr std::size_t kStart = 8;  // a chunk's length and name
+    for (std::size_t at = kSignature; b.size() - at >= kStart;) {
+        if (b.substr(at + 4, 4) == "IDAT") break;
+        const std::size_t length = number_at(b, at), follow = b.size() - at - kStart;
+        if (length + kChunkFrame - kStart > follow)
+            refuse("not a usable PNG picture: a part of it says that it has " + std::to_string(length)
+                   + " bytes and a checksum, and " + std::to_string(follow) + " bytes follow");
+        at += length + kChunkFrame;
+    }
     return b;
 }
 
@@ -111,7 +130,7 @@ struct Reader {
     png_infop info = png != nullptr ? png_create_info_struct(png) : nullptr;
     std::vector<png_bytep> rows;  // of the picture
 
-    explicit Reader(std::string_view b) : bytes(with_signature(b)) {
+    explicit Reader(std::string_view b) : bytes(with_whole_head(b)) {
         if (info == nullptr) {
             png_destroy_read_struct(&png, nullptr, nullptr);
             throw Error(ErrorKind::io, "", "", "libpng could not start");
@@ -180,17 +199,10 @@ std::string encode_png(const Image& image, const std::vector<PngText>& text) {
 
 namespace {
 
-constexpr std::size_t kSignature = 8, kChunkFrame = 12;  // of a chunk: length, name and checksum
-
 std::string big_endian(std::uint32_t n, int bytes = 4) {
     std::string out;
     for (int i = bytes - 1; i >= 0; --i) out += static_cast<char>(n >> (8 * i) & 255U);
     return out;
-}
-std::uint32_t number_at(std::string_view bytes, std::size_t at) {
-    std::uint32_t n = 0;
-    for (std::size_t i = 0; i < 4; ++i) n = n << 8U | static_cast<unsigned char>(bytes[at + i]);
-    return n;
 }
 std::string chunk_of(std::string_view name, std::string_view data) {
     const std::string body = std::string(name) + std::string(data);

@@ -28,7 +28,8 @@ for name in "$@"; do
         [ ! -e "$seed" ] || find "$seed" -maxdepth 1 -type f -exec cp -t "$folder/seeds" {} +
     done
     if "build/fuzz/bin/${name}_fuzz" -seed="${PENTAMESH_FUZZ_SEED:-0}" -max_total_time="$seconds" -max_len=20000 \
-        -timeout=10 -rss_limit_mb=4096 -artifact_prefix="$folder/" -print_final_stats=1 "$folder/corpus" "$folder/seeds" > "$folder/log.txt" 2>&1; then
+        -timeout=10 -rss_limit_mb=4096 -malloc_limit_mb=1024 -artifact_prefix="$folder/" -print_final_stats=1 \
+        "$folder/corpus" "$folder/seeds" > "$folder/log.txt" 2>&1; then
         echo "$name: $(sed -n 's/stat::number_of_executed_units: *//p' "$folder/log.txt") inputs in ${seconds} s"
     else
         tail -n 60 "$folder/log.txt"

@@ -89,6 +89,26 @@ TEST_CASE("A header that claims more than can be held is refused before anything
     CHECK_THROWS_AS(static_cast<void>(decode_png(bytes)), Error);
 }
 
+TEST_CASE("A part that claims more bytes than follow is refused before libpng makes room for them") {
+    const std::string good = encode_png(noise(2, 2), {{"pentamesh.plan", "{}"}});
+    std::string bad = good;
+    bad.replace(good.find("iTXt") - 4, 4, std::string("\x74\0\x01\x42", 4));
+    const auto refusal = [](auto read) {
+        try {
+            read();
+        } catch (const Error& e) {
+            return std::string(e.what());
+        }
+        return std::string();
+    };
+    const std::string claims = "says that it has 1946157378 bytes";
+    CHECK(refusal([&] { static_cast<void>(decode_png(bad)); }).find(claims) != std::string::npos);
+    CHECK(refusal([&] { static_cast<void>(read_png_text(bad, "k")); }).find(claims) != std::string::npos);
+    // Pixels that were cut short still follow their plan.
+    const std::string cut = good.substr(0, good.find("IDAT") + 6);
+    CHECK(read_png_text(cut, "pentamesh.plan") == "{}");
+}
+
 TEST_CASE(
     "text that is packed far too closely is not unpacked, and a picture of far too many pixels is refused") {
     std::vector<PngText> many(100, {"k", std::string(1U << 20U, ' ')});
