@@ -117,6 +117,20 @@ TEST_CASE("a picture that is too low for a table ends with how many rows it leav
     CHECK_FALSE(p.says("updated parameters"));
 }
 
+TEST_CASE(
+    "a low picture of Compare ends with how many reasons it leaves out; of open height it has them all") {
+    const Pictured low = picture_of("llama-3-8b-fsdp", "compare", {1280, 720}, 1.5f);
+    CHECK(low.says("\ncompute\n"));
+    CHECK(low.says("… and 4 more"));
+    CHECK_FALSE(low.says("\nslowed by traffic\n"));
+    CHECK_FALSE(low.says("TIMELINES ON ONE TIME AXIS"));
+    const Pictured open = picture_of("llama-3-8b-fsdp", "compare", {1280, 0}, 1.5f);
+    for (const char* words : {"slowed by traffic", "data parallel exposed", "optimizer", "step",
+                              "WHAT DIFFERS", "TIMELINES ON ONE TIME AXIS"})
+        CHECK_MESSAGE(open.says("\n" + std::string(words) + "\n"), words);
+    CHECK_FALSE(open.says("… and "));
+}
+
 TEST_CASE("a picture shows what is chosen and names no switch; bars carry their figures") {
     const Pictured p = picture_of("llama-3-70b-3d", "memory", {1600, 900});
     CHECK_FALSE(p.says("stages\n"));

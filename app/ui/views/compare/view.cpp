@@ -242,6 +242,7 @@ void rule(Ui& ui, Rect& room) {
     room.cut_top(kGap / 2);
 }
 
+constexpr float kRow = 20;  // of the lists
 constexpr float kWhyShare = 0.48f, kWhyShareOfPicture = 0.56f;  // of the width
 
 // Draws three rows: the step and why; meshes, memory and differences; the timelines.
@@ -282,22 +283,31 @@ void draw_wide(Ui& ui, Rect& room, float height, Scene& scene, const ComparedPai
     draw_two_timelines(ui, room.cut_top(timelines), pair, timelines_of);
 }
 
-// Draws the parts one under the other, to be scrolled.
-void draw_narrow(Ui& ui, Rect& room, Scene& scene, const ComparedPair& pair, const PlanComparison& shown,
-                 const ComparePath& path, ComparedTimelines& timelines) {
-    draw_two_steps(ui, room.cut_top(150), pair);
+// Draws the parts one under the other, to be scrolled. A picture cannot be: it has the parts that are whole
+// above `bottom`, and the lists say how many rows are left out.
+void draw_narrow(Ui& ui, Rect& room, float bottom, Scene& scene, const ComparedPair& pair,
+                 const PlanComparison& shown, const ComparePath& path, ComparedTimelines& timelines) {
+    const bool picture = ui.state().for_picture;
+    const auto part = [&](float height, float gap, auto&& draw) {
+        const Rect place = room.cut_top(height);
+        if (!picture || place.bottom() <= bottom) draw(place);
+        room.cut_top(gap);
+    };
+    const auto list = [&](float height, float gap, auto&& draw) {
+        Rect place = room.cut_top(height);
+        if (picture) place.h = std::min(place.h, bottom - place.y);
+        if (place.h > 2 * kRow) draw(place);
+        room.cut_top(gap);
+    };
+    part(150, kGap, [&](Rect r) { draw_two_steps(ui, r, pair); });
+    list(why_rows(ui, room.w, shown).height, kGap,
+         [&](Rect r) { draw_why(ui, r, pair, shown, why_rows(ui, r.w, shown, r.h)); });
+    list(fields_height(shown), 0, [&](Rect r) { draw_fields(ui, r, shown); });
+    if (!pair.proposed) list(path_height(path), 0, [&](Rect r) { draw_path(ui, r, path, pair); });
     room.cut_top(kGap);
-    const WhyRows rows = why_rows(ui, room.w, shown);
-    draw_why(ui, room.cut_top(rows.height), pair, shown, rows);
-    room.cut_top(kGap);
-    draw_fields(ui, room, shown);
-    if (!pair.proposed) draw_path(ui, room, path, pair);
-    room.cut_top(kGap);
-    draw_two_memories(ui, room.cut_top(190), pair);
-    room.cut_top(kGap);
-    draw_two_timelines(ui, room.cut_top(170), pair, timelines);
-    room.cut_top(kGap);
-    draw_two_meshes(ui, room.cut_top(230), scene, pair);
+    part(190, kGap, [&](Rect r) { draw_two_memories(ui, r, pair); });
+    part(170, kGap, [&](Rect r) { draw_two_timelines(ui, r, pair, timelines); });
+    part(230, 0, [&](Rect r) { draw_two_meshes(ui, r, scene, pair); });
 }
 
 }  // namespace
@@ -385,7 +395,7 @@ Effects draw_compare(Ui& ui, Rect head_row, Rect room, Scene& scene, CompareView
     if (room.w >= (ui.state().for_picture ? kWide : kWideInWindow))
         draw_wide(ui, area.room, height - (area.room.y - begun), scene, pair, shown, path, state.timelines);
     else
-        draw_narrow(ui, area.room, scene, pair, shown, path, state.timelines);
+        draw_narrow(ui, area.room, room.bottom(), scene, pair, shown, path, state.timelines);
     if (!out.edit) out.edit = std::move(edit);
     return out;
 }
@@ -583,7 +593,7 @@ std::string field_value(const std::string& json) {
 
 namespace {
 
-constexpr float kRow = 20, kFigure = 70;
+constexpr float kFigure = 70;
 
 // Returns how many of `rows` have room; where not all have, a line is left to say how many more there are.
 std::size_t rows_in(Rect room, std::size_t rows) {
@@ -683,6 +693,10 @@ void draw_why(Ui& ui, Rect room, const ComparedPair& pair, const PlanComparison&
     const double a_s = pair.ea.step ? pair.ea.step->time_s : 0;
     for (std::size_t i = 0; i < shown.why.size(); ++i) {
         const PartRow& r = shown.why[i];
+        if (rows.row[i] + kRow > room.h) {  // one more follows: the step's own
+            more_rows(ui, room, shown.why.size() + 1 - i);
+            return;
+        }
         const double by = without_noise(r.delta_s[1], a_s);  // what is equal needs no reason
         line(r.part, r.values_s[0], r.values_s[1], by, by == 0 ? "" : typeset(r.because), typeset(r.brief),
              rows.row[i], false);
