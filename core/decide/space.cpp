@@ -2,7 +2,7 @@
 
 #include "core/base/number.h"
 #include "core/base/text.h"
-#include "core/decide/search.h"
+#include "core/decide/constraints.h"
 #include "core/io/plan_json.h"
 #include "core/pipeline/schedules/schedule.h"
 #include "core/pipeline/sequence.h"

@@ -1,11 +1,12 @@
 #include "core/interop/import.h"
 
 #include "core/base/files.h"
-#include "core/base/json_reader.h"
 #include "core/base/text.h"
 #include "core/interop/beside.h"
 #include "core/interop/dialect.h"
 #include "core/interop/guess.h"
+#include "core/interop/known_settings.h"
+#include "core/interop/make_plan.h"
 #include "core/interop/manifest.h"
 #include "core/interop/megatron.h"
 #include "core/interop/outer_script.h"
@@ -14,14 +15,9 @@
 #include "core/interop/step_batch.h"
 #include "core/io/hf_families.h"
 #include "core/io/plan_json.h"
-#include "core/memory/state_words.h"
-#include "core/pipeline/follow.h"
-#include "core/plan/names.h"
-#include "core/rules/rules.h"
 
 #include <algorithm>
 #include <initializer_list>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -32,45 +28,6 @@ namespace {
 constexpr std::string_view kLanguageOnly = "the plan holds the language model only";
 constexpr std::size_t kMostBytes = std::size_t{10} << 20;
 constexpr std::size_t kMostSettings = 200'000;  // about a second; Megatron has 800
-
-std::string flag_or_leaf(const std::string& name) {
-    return name.starts_with("-") ? flag_key(leaf_key(name)) : leaf_key(name);
-}
-
-// Returns the id of presets/software, empty for the plan's default.
-std::string_view software_named(const PlanDraft& draft, const Tool& tool) {
-    // Without full sharding PyTorch's software is DDP.
-    const bool plain = tool.software == Software::fsdp && draft.layout.value("zero", 0) < 2;
-    return !tool.software || plain || *tool.software == Training{}.software ? std::string_view{}
-                                                                            : name_of(*tool.software);
-}
-
-// Returns the "25.09" of "nvcr.io/nvidia/nemo:25.09", "nvidia+nemo+25.09.01", "nemo_25.09.sqsh"; empty where
-// the text names no container of NeMo by its date.
-std::string_view nemo_container(std::string_view text) {
-    constexpr std::string_view kName = "nemo";
-    const auto digit = [&](std::size_t i) { return i < text.size() && text[i] >= '0' && text[i] <= '9'; };
-    for (std::size_t at = text.find(kName); at != std::string_view::npos; at = text.find(kName, at + 1)) {
-        const std::size_t date = at + kName.size() + 1;
-        if (date >= text.size() || std::string_view(":+-_").find(text[date - 1]) == std::string_view::npos)
-            continue;
-        const bool month = digit(date) && digit(date + 1) && date + 2 < text.size() && text[date + 2] == '.'
-                           && digit(date + 3) && digit(date + 4) && !digit(date + 5);
-        if (month) return text.substr(date, 5);
-    }
-    return {};
-}
-
-// Takes the software of the year that the text's container is of, where it has figures of its own.
-void take_date(const ImportRequest& r, SettingsSheet& sheet, nlohmann::json& training) {
-    const std::string_view container = nemo_container(r.text);
-    const auto software = training.value("software", "");
-    if (container.empty() || container.substr(0, 2) > "25" || software != name_of(Software::megatron_bridge))
-        return;
-    training["software"] = name_of(Software::megatron_bridge_2025);
-    sheet.problem(Severity::info, "software-date", "The text names the container ", container,
-                  ": the figures of Megatron Bridge and NeMo in the containers of 2025 are taken.");
-}
 
 // Returns true for an object of a config.json that holds a whole language model.
 bool is_model_part(std::string_view pointer) {
@@ -319,106 +276,6 @@ void leave_unread(SettingsSheet& sheet, const Tool& tool, const KnownSettings& k
         if (read.contains(key)) sheet.cannot_hold(key, "it was not read: the errors come first");
 }
 
-// ---- the plan -------------------------------------------------------------------------------------------
-
-// Adds what the plan itself refuses, with its fixes. Fields that were set may have mended what the text's own
-// layout was refused for.
-void check_plan(const ImportRequest& r, const Tool& tool, const Plan& plan, SettingsSheet& sheet) {
-    std::vector<Problem> found;
-    const Mesh mesh = build_mesh(plan);
-    const GroupSummaries groups{};
-    const ResolvedPlan resolved(plan, mesh, groups);
-    find_errors(resolved, true, found);
-    const bool megatron = tool.software && is_megatron(*tool.software);
-    if (found.empty() && megatron) {
-        // Another software may lay a plan out so; Megatron ends before it has a group.
-        std::vector<Problem> warned;
-        Rules rules{resolved, true, warned};
-        check_megatron(rules);
-        for (const Problem& p : warned)
-            if (p.code == ProblemCode::megatron_expert_order) found.push_back(p);
-    }
-    if (found.empty() && !r.sets.empty())
-        std::erase_if(sheet.problems, [](const ImportProblem& p) { return p.set_field_mends; });
-    for (const Problem& p : found) {
-        sheet.ask(Asked::nothing, sheet.unread.empty() ? Severity::error : Severity::warning,
-                  std::string(name_of(p.code)), p.message, p.fix);
-        sheet.problems.back().opens = true;
-    }
-}
-
-// Says what a parameter takes, where the text says in which types it is kept.
-void say_states(const PlanDraft& draft, const Plan& plan, SettingsSheet& sheet) {
-    const std::string words = state_words(plan, draft.optimizer_called);
-    const std::string who = draft.optimizer_called;
-    const bool named = who.empty() || who == "the engine" || has(words, who);
-    sheet.problem(Severity::info, "state-types", words, named ? "" : " (" + who + ")", ".");
-}
-
-// Adds to `plan` what follows from the fields that the user sets; `text` is the plan of the text without
-// them.
-void follow_given(const ImportRequest& r, const Presets& presets, const nlohmann::json& text, Plan& plan,
-                  SettingsSheet& sheet) {
-    try {
-        Followed followed = follow(plan_from_json(text, r.path, presets), plan, pointers_of_sets(r.sets));
-        if (const std::string words = words_of(followed); !words.empty())
-            sheet.problem(Severity::info, "field-follows", words, ".");
-        plan = std::move(followed.plan);
-    } catch (const Error&) {  // what is set mends the text: there is nothing that it follows from
-    }
-}
-
-std::optional<Plan> make_plan(const ImportRequest& r, const Presets& presets, const Tool& tool,
-                              const PlanDraft& draft, SettingsSheet& sheet) {
-    nlohmann::json plan = {
-        {"format", "pentamesh.plan/1"}, {"layout", draft.layout}, {"training", draft.training}};
-    if (const std::string_view software = software_named(draft, tool);
-        !software.empty() && !draft.training.contains("software"))
-        plan["training"]["software"] = software;
-    take_date(r, sheet, plan["training"]);
-    // fp4 needs a GPU that has it.
-    const bool fp4 = draft.training.value("compute", "") == "fp4";
-    std::string cluster = r.cluster.empty() ? draft.named_cluster : r.cluster;
-    if (cluster.empty()) {
-        cluster = fp4 ? "b200-ib" : kAssumedCluster;
-        sheet.ask(Asked::cluster, Severity::info, "cluster-assumed",
-                  plain("The text does not say the cluster: ", (fp4 ? "B200" : "H100"),
-                        " with InfiniBand stand in for it; choose another (--cluster on the command line)."));
-    }
-    plan["cluster"] = {{"preset", cluster}, {"gpus", draft.gpus}};
-    if (!draft.model_preset.empty()) {
-        plan["model"] = draft.model;
-        plan["model"]["preset"] = draft.model_preset;
-        if (draft.model.value("layers", 0) == presets.model(draft.model_preset).layers)
-            plan["model"].erase("layers");
-    } else if (!draft.own_model) {
-        plan["model"] = draft.model;
-        plan["model"]["name"] = "imported";
-    } else {
-        plan["model"] = model_to_json(*draft.own_model);
-    }
-    if (tool.reader != Reader::model) plan["name"] = "Imported from " + std::string(tool.name);
-    std::optional<Plan> out;
-    try {
-        out = plan_from_json(plan, r.path, presets, r.sets);
-    } catch (const Error& e) {
-        sheet.error("plan-not-valid", e.pointer(), ": ", e.message());
-        return std::nullopt;
-    }
-    if (!r.sets.empty()) follow_given(r, presets, plan, *out, sheet);
-    // A text without a sequence length means one that the model has positions for.
-    const bool said = draft.training.contains("sequence_length")
-                      || std::any_of(r.sets.begin(), r.sets.end(), [](const std::string& s) {
-                             return s.find("sequence_length") != std::string::npos;
-                         });
-    if (!said && out->model.positions == Positions::learned
-        && out->model.max_positions < out->training.sequence_length)
-        out->training.sequence_length = out->model.max_positions;
-    if (draft.states_read) say_states(draft, *out, sheet);
-    check_plan(r, tool, *out, sheet);
-    return out;
-}
-
 // Says that encoders are left out, where the model or a setting names any.
 void say_language_only(const SettingLists& lists, std::string_view recipe, const Presets& presets,
                        SettingsSheet& sheet) {
@@ -562,6 +419,31 @@ std::int64_t gpus_in_name(std::string_view path) {
     return 0;
 }
 
+// Asks for the recipe of a text that has several, where none is named. Returns true if it asks.
+bool ask_for_recipe(const SettingsText& text, std::vector<ImportProblem>& problems) {
+    if (!text.recipe.empty() || text.recipes.size() <= 1) return false;
+    problems.push_back(
+        {Severity::error,
+         "recipe-missing",
+         "The text has " + std::to_string(text.recipes.size())
+             + " configurations: name one (--recipe on the command line): " + join(text.recipes, ", "),
+         {},
+         Asked::recipe});
+    return true;
+}
+
+// Takes the model, the cluster and the number of GPUs that the recipe's name says.
+void take_recipe_name(const SettingsText& text, const Presets& presets, PlanDraft& draft) {
+    RecipeName name = read_recipe_name(text.recipe, presets);
+    // A recipe that is not there says its model by its name: qwen3_30b_a3b_pretrain_config.
+    const std::string absent = leaf_key(text.unread.substr(0, text.unread.find(" (")));
+    if (RecipeName of = read_recipe_name(absent, presets); name.model.empty() && !of.model.empty())
+        name = std::move(of);
+    if (draft.gpus == 0) draft.gpus = name.gpus;
+    draft.named_model = name.model;
+    draft.named_cluster = name.cluster;
+}
+
 // Tells the sheet what the user sets by --set, so that it heals a setting that cannot be read.
 void put_given(const ImportRequest& r, SettingsSheet& sheet) {
     for (const std::string& set : r.sets) {
@@ -665,26 +547,8 @@ Import import_settings(const ImportRequest& request, const Presets& presets) {
     out.recipes = text.recipes;
     out.recipe = text.recipe;
     if (text.launch) out.hosts = text.launch->hosts;
-    if (text.recipe.empty() && text.recipes.size() > 1) {
-        out.problems.push_back(
-            {Severity::error,
-             "recipe-missing",
-             "The text has " + std::to_string(text.recipes.size())
-                 + " configurations: name one (--recipe on the command line): " + join(text.recipes, ", "),
-             {},
-             Asked::recipe});
-        return out;
-    }
-    if (!text.launch) {
-        RecipeName name = read_recipe_name(text.recipe, presets);
-        // A recipe that is not there says its model by its name: qwen3_30b_a3b_pretrain_config.
-        const std::string absent = leaf_key(text.unread.substr(0, text.unread.find(" (")));
-        if (RecipeName of = read_recipe_name(absent, presets); name.model.empty() && !of.model.empty())
-            name = std::move(of);
-        if (draft.gpus == 0) draft.gpus = name.gpus;
-        draft.named_model = name.model;
-        draft.named_cluster = name.cluster;
-    }
+    if (ask_for_recipe(text, out.problems)) return out;
+    if (!text.launch) take_recipe_name(text, presets, draft);
 
     // The launcher's words and files that are named say more.
     Beside beside;
@@ -716,15 +580,7 @@ Import import_settings(const ImportRequest& request, const Presets& presets) {
     if (named) finish_dialect(*named, known, sheet, draft);
 
     // The rest is request for; each setting that no reader took goes into its list.
-    if (!draft.own_model && draft.model_preset.empty() && !draft.model.contains("hidden"))
-        sheet.ask(
-            Asked::model, Severity::error, "model-missing",
-            plain((draft.other_model.empty() ? "The text does not say the model: name it"
-                   : !draft.why_no_preset.empty()
-                       ? "A plan cannot state the model " + draft.other_model + ", " + draft.why_no_preset
-                             + ": name one that is near"
-                       : "No preset is the model " + draft.other_model + ": name one, or its config.json"),
-                  " (--model on the command line)"));
+    ask_for_model(sheet, draft);
     if (draft.gpus > (1 << 20))
         sheet.error("gpus-not-allowed", "found ", draft.gpus, " GPUs, at most 1,048,576 are read");
     if (sheet.failed()) leave_unread(sheet, tool, known);
@@ -753,76 +609,6 @@ bool Import::failed() const {
     });
 }
 
-std::string leaf_key(const std::string& name) {
-    const std::size_t dot = name.rfind('.', name.find(" ("));  // a condition has dots of its own
-    if (dot == std::string::npos) return name;
-    // Evaluations, and encoders, have settings of the same last names as the training and its model.
-    if (evaluation_in(name) < dot) return name;
-    for (const char* other : {"vision_config.", "vision_encoder.", "audio_config."})
-        if (name.find(other) < dot) return name;
-    std::string leaf = name.substr(dot + 1);
-    if (leaf != "name" && leaf != "type" && leaf != "enabled" && leaf != "device") return leaf;
-    const std::size_t before = name.rfind('.', dot - 1);
-    return before == std::string::npos ? name : name.substr(before + 1);
-}
-
-std::size_t evaluation_in(std::string_view name) {
-    static const std::vector<std::string_view> sections = word_list("evaluation_sections");
-    name = name.substr(0, name.find(" ("));  // a condition has dots of its own
-    std::size_t begin = 0;
-    for (std::size_t dot = name.find('.'); dot != std::string_view::npos; dot = name.find('.', begin)) {
-        std::string_view section = name.substr(begin, dot - begin);
-        section.remove_prefix(std::min(section.find_first_not_of("-+"), section.size()));
-        if (std::any_of(sections.begin(), sections.end(),
-                        [&](std::string_view known) { return same_letters(known, section); }))
-            return begin;
-        begin = dot + 1;
-    }
-    return std::string_view::npos;
-}
-
-void know_layers(PlanDraft& draft, const Presets& presets) {
-    if (presets.has(PresetKind::model, draft.model_preset))
-        draft.model["layers"] = presets.model(draft.model_preset).layers;
-}
-
-void ask_for_gpus(SettingsSheet& sheet, PlanDraft& draft, std::int64_t fewest) {
-    if (draft.gpus > 0) return;
-    const std::int64_t node = std::max<std::int64_t>(draft.gpus_per_node, 1);
-    draft.gpus = (std::max<std::int64_t>(fewest, 1) + node - 1) / node * node;
-    const std::string named =
-        draft.gpus_of_name > 0 ? plain(" The file's name says ", draft.gpus_of_name, ".") : std::string();
-    const std::string what =
-        draft.gpus_per_node > 0 ? plain("The text says ", node,
-                                        " GPUs (gpus) of a node and not how many "
-                                        "nodes (trainer.num_nodes, the launcher) the job has: ")
-                                : std::string("The text does not say how many GPUs (gpus) the job runs on: ");
-    sheet.ask(Asked::gpus, Severity::warning, "gpus-missing",
-              plain(what, draft.gpus, ", the fewest that this layout needs, stand in for them.", named,
-                    " Say how many there are (--gpus on the command line)."),
-              {{"/cluster/gpus", draft.gpus_of_name > 0 ? draft.gpus_of_name : draft.gpus}});
-}
-
-void ask_for_vocab(SettingsSheet& sheet, nlohmann::json& model, const std::string& more) {
-    constexpr std::int64_t stand_in = 128'000;
-    model["vocab"] = stand_in;
-    sheet.ask(Asked::nothing, Severity::warning, "vocab-missing",
-              plain("The text does not say the vocabulary (vocab): it comes from the tokenizer.", more,
-                    " 128,000 stands in for it; set /model/vocab."),
-              {{"/model/vocab", stand_in}});
-}
-
-void ask_for_batch(SettingsSheet& sheet, PlanDraft& draft, std::int64_t micro, std::int64_t ranks) {
-    const std::int64_t global = std::max<std::int64_t>(micro, 1) * std::max<std::int64_t>(ranks, 1);
-    draft.training["micro_batch"] = std::max<std::int64_t>(micro, 1);
-    draft.training["global_batch"] = global;
-    sheet.ask(Asked::batch, Severity::warning, "batch-missing",
-              plain("The text does not say the batch: one micro-batch of ", std::max<std::int64_t>(micro, 1),
-                    " on each data-parallel rank, a global batch of ", global,
-                    ", stands in for it; set /training/global_batch."),
-              {{"/training/global_batch", global}});
-}
-
 void read_megatron(SettingsSheet& sheet, PlanDraft& draft, const Presets& presets, const Launch* launch,
                    const KnownSettings& known) {
     MegatronDialect dialect{.known = known};
@@ -846,142 +632,6 @@ void read_megatron(SettingsSheet& sheet, PlanDraft& draft, const Presets& preset
     read_megatron_training(sheet, draft, dialect);
     read_megatron_layout(sheet, draft, dialect);
     refuse_misspelt(sheet, known);
-}
-
-namespace {
-
-// Returns true if the value switches the setting off.
-bool says_off(const std::string& value) {
-    return value == "none" || value == "false" || value == "False" || value == "no_shard" || value == "[]"
-           || says_nothing(value);
-}
-
-// Returns what stands behind the section in the name; nullopt: it is of another one.
-std::optional<std::string_view> rest_in(std::string_view name, std::string_view section) {
-    const std::size_t at = name.find(section);
-    if (at == std::string_view::npos) return std::nullopt;
-    if (at != 0 && std::string_view(".-+").find(name[at - 1]) == std::string_view::npos) return std::nullopt;
-    return name.substr(at + section.size());
-}
-
-}  // namespace
-
-void KnownSettings::read(std::string_view name, const Presets& presets) {
-    const std::filesystem::path file = presets.root() / "frameworks" / (std::string(name) + ".json");
-    if (!std::filesystem::exists(file)) return;
-    const std::string whole = read_file(file);
-    const nlohmann::json all = parse_json(whole, file.string());
-    if (const auto base = all.find("also"); base != all.end())
-        for (const nlohmann::json& b : base->is_array() ? *base : nlohmann::json{*base})
-            read(b.get<std::string>(), presets);
-    if (all.contains("names")) {
-        const nlohmann::ordered_json in_order = nlohmann::ordered_json::parse(whole);
-        for (const auto& [setting, as] : in_order["names"].items()) {
-            const std::string& field = (as.is_object() ? as.at("to") : as).get_ref<const std::string&>();
-            const std::size_t dot = setting.rfind('.'), end = dot == std::string::npos ? 0 : dot;
-            if (field.starts_with("/"))
-                fields_.push_back({setting.substr(0, end), setting.substr(dot + 1), field, as});
-        }
-    }
-    for (const nlohmann::json& key : all.value("also_read", nlohmann::json::array()))
-        also_read_.push_back(key.get<std::string>());
-    const nlohmann::json closed = all.value("closed", nlohmann::json::object());
-    for (const auto& [section, keys] : closed.items())
-        closed_[section] = keys.get<std::vector<std::string>>();
-    for (const nlohmann::json& row : all.value("cannot_hold", nlohmann::json::array()))
-        for (const nlohmann::json& key : row.at("settings"))
-            cannot_hold_[key.get<std::string>()] = {row.value("why", ""), row.value("field", ""),
-                                                    row.value("same", std::vector<std::string>{})};
-    for (const nlohmann::json& key : all.value("harmless", nlohmann::json::array()))
-        if (const auto text = key.get<std::string>(); text.ends_with('*'))
-            begins_.push_back(text.substr(0, text.size() - 1));
-        else
-            harmless_.insert(text);
-    const nlohmann::json flags = all.value("short", nlohmann::json::object());
-    for (const auto& [flag, full] : flags.items()) short_[flag] = full.get<std::string>();
-    for (const nlohmann::json& key : all.value("switches", nlohmann::json::array()))
-        switches_.insert(key.get<std::string>());
-}
-
-std::string KnownSettings::full_name(const std::string& flag) const {
-    const auto it = short_.find(flag);
-    return it == short_.end() ? std::string() : it->second;
-}
-
-const CannotHold* KnownSettings::cannot_hold(std::string_view key, std::string_view name) const {
-    auto it = cannot_hold_.find(std::string(key));
-    if (it == cannot_hold_.end())
-        it = std::find_if(cannot_hold_.begin(), cannot_hold_.end(), [&](const auto& row) {
-            return row.first.ends_with(".*") && rest_in(name, row.first.substr(0, row.first.size() - 1));
-        });
-    return it == cannot_hold_.end() ? nullptr : &it->second;
-}
-
-bool KnownSettings::is_harmless(std::string_view key, std::string_view name) const {
-    return harmless_.contains(std::string(key)) || harmless_.contains(std::string(name))
-           || std::any_of(begins_.begin(), begins_.end(), [&](const std::string& begin) {
-                  const auto rest = rest_in(name, begin);
-                  return rest && !sounds_of_layout(*rest);
-              });
-}
-
-bool KnownSettings::knows(std::string_view key) const {
-    return cannot_hold(key) || harmless_.contains(std::string(key)) || is_switch(key);
-}
-
-std::vector<std::string> KnownSettings::all_of_section(std::string_view section) const {
-    const auto closed = closed_.find(std::string(section));
-    if (closed == closed_.end()) return {};
-    std::vector<std::string> out;
-    for (const NamedField& f : fields_)
-        if (f.section == section) out.push_back(f.key);
-    out.insert(out.end(), closed->second.begin(), closed->second.end());
-    return out;
-}
-
-std::vector<std::string> names_read(std::string_view tool, const KnownSettings& known) {
-    std::vector<std::string> out = known.also_read();
-    for (const SpelledField& f : flags_of(tool)) out.push_back(flag_or_leaf(std::string(f.name)));
-    for (const NamedField& f : known.fields()) out.push_back(f.key);
-    return out;
-}
-
-std::string words_of(const CannotHold& setting) {
-    if (setting.field.empty()) return setting.why;
-    return setting.why.empty()
-               ? "the import does not read it; " + setting.field + " of the plan can say the same"
-               : setting.why + " (" + setting.field + ")";
-}
-
-void sort_rest(SettingsSheet& sheet, const KnownSettings& known) {
-    for (const std::string& key : sheet.open_keys()) {
-        const std::string value = sheet.value_of(key), name = sheet.written(key);
-        // A recipe sets it under a condition: "tp (if nodes > 4)".
-        const std::size_t end = key.find(" (");
-        const std::string plain = key.substr(0, end), made = value.substr(value.rfind('.') + 1);
-        const Setting* s = sheet.last(key);
-        const bool called = plain.ends_with("()");
-        const bool nothing =
-            (called && !made.empty() && made[0] >= 'A' && made[0] <= 'Z')  // its fields are settings
-            || (called && known.is_harmless(made, value))
-            || (!value.empty() && sheet.value_of(plain + "()") == value)
-            || (end != std::string::npos && sheet.has(plain) && sheet.value_of(plain) == value)
-            || (s && s->variable);
-        const CannotHold* row = nothing ? nullptr : known.cannot_hold(plain, name);
-        const auto is_same = [&](std::string_view word) {
-            return row && std::find(row->same.begin(), row->same.end(), word) != row->same.end();
-        };
-        // Off is as if it were not said, unless the row says that on is.
-        const bool off = s && s->stated && (says_nothing(value) || (says_off(value) && !is_same("true")));
-        const bool same = row && (off || is_same(value));
-        if (row && !same)
-            sheet.cannot_hold(key, words_of(*row));
-        else if (nothing || row || evaluation_in(name) != std::string::npos
-                 || known.is_harmless(plain, name.substr(0, name.find(" ("))))
-            sheet.ignore(key);
-        else
-            sheet.not_known(key);
-    }
 }
 
 }  // namespace pentamesh::interop

@@ -2,7 +2,7 @@
 
 #include "core/base/text.h"
 #include "core/runs/dump.h"
-#include "core/runs/measured.h"
+#include "core/runs/gpu_time.h"
 #include "core/runs/run_file.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Divides the time of one GPU: each instant belongs to one part of the step.
+// Compares what was measured of a run with what its plan predicts, part by part.
 #pragma once
 
 #include "core/base/containers.h"
@@ -7,57 +7,15 @@
 #include "core/mesh/mesh.h"
 #include "core/mesh/places.h"
 #include "core/plan/plan.h"
+#include "core/runs/predicted.h"
 #include "core/runs/run_file.h"
 
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace pentamesh::runs {
-
-enum class GpuWork : std::uint8_t { compute, optimizer, communication, copy };
-
-struct GpuEvent {
-    double begin_us = 0, length_us = 0;
-    GpuWork work = GpuWork::compute;
-    int calls = -1;  // of a communication: of RunFile::calls
-};
-
-class GpuTime {
-  public:
-    void add(const GpuEvent& event) { events_.push_back(event); }
-    void add_optimizer(double begin_us, double length_us) {
-        optimizer_.emplace_back(begin_us, begin_us + length_us);
-    }
-    void add_mark(double begin_us, double length_us) { marks_.emplace_back(begin_us, begin_us + length_us); }
-    [[nodiscard]] std::size_t size() const { return events_.size() + optimizer_.size() + marks_.size(); }
-    [[nodiscard]] bool has_events() const { return !events_.empty(); }
-
-    // Fills the step, its parts and the seconds of the calls, of which `part` says the part. Compute goes
-    // before all else, then the optimizer, then the communication that began first, then copies; the rest is
-    // idle. Everything in the file counts, divided by its marks of steps.
-    void split(const std::vector<RunPart>& part, RunFile& out);
-
-  private:
-    void find_optimizer();
-    void find_step(RunFile& out) const;
-
-    std::deque<GpuEvent> events_;  // in blocks: there may be millions
-    std::vector<std::pair<double, double>> optimizer_, marks_;
-};
-
-// Compares what was measured of a run with what its plan predicts, part by part.
-
-// Says which constant of the time model would make a part right, only that one being changed.
-struct Fitting {
-    std::string constant;  // "efficiency.gemm"; empty: none
-    double is = 0, would_be = 0;
-    double step_s = 0;  // the step would then be predicted to take this long
-    std::string why;    // it has no constant, or what that rests on
-};
 
 struct PartRow {
     RunPart part = RunPart::compute;
@@ -144,46 +102,5 @@ struct Measured {
 [[nodiscard]] std::vector<CollectiveRow> collective_rows(const std::vector<RunFile>& files,
                                                          const PartOfGroup& part_of,
                                                          std::vector<std::string>& warnings);
-
-// Divides a predicted step into the parts that a run is measured in, and says which steps are impossible.
-
-// Names the parts into which a file divides the step.
-enum class Division : std::uint8_t { trace, timers };
-
-// Returns the compute of the stage that works longest, recomputation included.
-[[nodiscard]] inline double longest_compute(const Step& s) {
-    return s.compute_s + s.recompute_s + s.uneven_s;
-}
-
-// Returns the seconds of the parts, which sum to the predicted step. What a part that was not measured would
-// hold stands in the one that contains it: compute in the pipeline, communication in `unnamed` or `rest`.
-// `stage` is the pipeline stage of the rank that was traced; -1: the one that works longest.
-[[nodiscard]] EnumArray<RunPart, double> predict_parts(const Evaluation& evaluation, Division division,
-                                                       int stage, const EnumArray<RunPart, bool>& measured);
-
-// Says why no run of this plan can take so little time: the model's FLOPs at the peak take longer. Empty
-// where it can.
-[[nodiscard]] std::string impossible_words(const Plan& plan, const Step& step, double measured_s);
-
-// Finds the one constant of the time model that would make a measured part right.
-
-// Holds a plan and what it predicts.
-struct Prediction {
-    const Plan& plan;
-    const Presets& presets;
-    Evaluation evaluation;
-};
-
-// `rows` are the calls that were measured; `division` says what the part's time holds.
-[[nodiscard]] Fitting fit_part(const Prediction& prediction, const PartRow& part, Division division,
-                               const std::vector<CollectiveRow>& rows);
-
-// Returns the shares of the wires by the transfers that are known without their wait: the call that takes
-// most of the time for each constant.
-[[nodiscard]] std::vector<Fitting> fit_links(const Prediction& prediction,
-                                             const std::vector<CollectiveRow>& rows);
-
-// Returns the operation of the plan that is this call; nullptr where it has no such one.
-[[nodiscard]] const Operation* operation_of(const Evaluation& evaluation, const CollectiveRow& row);
 
 }  // namespace pentamesh::runs
