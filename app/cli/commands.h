@@ -166,6 +166,14 @@ void add_mcp(Options& app, Context& context);
 void add_complete(Options& app, Context& context);
 void add_help(Options& app, Context& context);
 
+// `import --tools` runs this (tools.cpp).
+struct ToolsAsked {
+    std::string name;  // of one tool, whose settings are listed; empty: all tools
+    bool markdown = false;
+    std::string out;  // a file; empty: standard output
+};
+[[nodiscard]] int list_tools(const Context& context, const ToolsAsked& asked);
+
 // The whole program runs here: it finds the command, runs it, turns every error into a message and an exit
 // status.
 

@@ -2,7 +2,6 @@
 
 #include "core/interop/import.h"
 #include "app/cli/output.h"
-#include "app/cli/tools.h"
 #include "core/base/files.h"
 #include "core/base/number.h"
 #include "core/base/text.h"

@@ -1,5 +1,4 @@
-#include "app/cli/tools.h"
-
+// `import --tools` says which tools' settings are read, and what is known of each.
 #include "app/cli/output.h"
 #include "core/base/files.h"
 #include "core/base/text.h"

@@ -17,11 +17,11 @@ constexpr std::string_view kDefault = "the default of ";
 
 // Returns true where a tool's file says it for the program too. What the program says itself stands.
 bool is_handed_on(std::string_view key) {
-    static constexpr std::string_view kKeys[] = {"accumulation",
-                                                 "engine_copy",
-                                                 "kept_gradients",
-                                                 "upcast",
-                                                 "gpus",
+    static constexpr std::string_view kKeys[] = {own::kAccumulation.name,
+                                                 own::kEngineCopy.name,
+                                                 own::kKeptGradients.name,
+                                                 own::kUpcast.name,
+                                                 own::kGpus.name,
                                                  "/training/micro_batch",
                                                  "/training/global_batch",
                                                  "/training/recompute",
@@ -200,9 +200,9 @@ class Reading {
         }
         for (const Setting& s : settings) {
             const std::string key = s.key.empty() ? dialect.key_of(s.name) : s.key;
-            const bool usual = s.name.starts_with(kDefault) && key != "engine_copy";
+            const bool usual = s.name.starts_with(kDefault) && key != own::kEngineCopy.name;
             if (key == "processes" && !s.name.starts_with("-"))
-                hand_on(s, "gpus");  // a flag is the launcher's
+                hand_on(s, std::string(own::kGpus.name));  // a flag is the launcher's
             if (key == "/training/compute" && !open_type && !usual && s.value != "fp32") hand_on(s, key);
             if (is_handed_on(key) && s.value != "auto" && (!usual || (typed && key == "/layout/zero")))
                 hand_on(s, key);
@@ -235,14 +235,14 @@ class Reading {
                             [&](const std::string& name) { return dialect.key_of(name); });
         for (const std::string& key : sheet.open_keys()) {
             if (key.starts_with("/")) sheet.map(key, key);
-            for (const char* counts : {"gpus", "nodes", "gpus_per_node", "processes", "machines"})
-                if (key == counts) sheet.map(key, "/cluster/gpus");
+            for (const OwnName& name :
+                 {own::kGpus, own::kNodes, own::kGpusPerNode, own::kAccumulation, own::kKeptGradients,
+                  own::kUpcast, own::kUsualStored, own::kOptimizerName})
+                if (key == name.name) sheet.map(name);
+            if (key == own::kEngineCopy.name) sheet.map(key, own::kKeptGradients.field);
+            if (key == "processes" || key == "machines") sheet.map(key, own::kGpus.field);
             for (const char* engine : {"use_fsdp", "use_deepspeed", "multi_gpu", "use_megatron_lm"})
                 if (key == engine) sheet.map(key, "/layout/zero");
-            if (key == "accumulation") sheet.map(key, "/training/global_batch");
-            if (key == "engine_copy" || key == "kept_gradients") sheet.map(key, "/training/gradients");
-            if (key == "upcast" || key == "usual_stored") sheet.map(key, "/training/parameters");
-            if (key == "optimizer_name") sheet.map(key, "/training/optimizer");
         }
         dialect.mark(sheet);
         sort_rest(sheet, known);

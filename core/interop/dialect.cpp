@@ -5,6 +5,7 @@
 #include "core/base/number.h"
 #include "core/base/text.h"
 #include "core/interop/import.h"
+#include "core/interop/own_names.h"
 #include "core/interop/script/read_python.h"
 #include "core/interop/script/settings.h"
 
@@ -218,10 +219,8 @@ std::string Dialect::key_of(const std::string& written) const {
     if (evaluation != std::string::npos && of_fields()) return name;
     const std::string leaf = name.substr(name.rfind('.') + 1);
     // A name that only the reader has for a setting means another one in a text: `submit.py --gpus 8`.
-    for (const char* own : {"model", "gpus", "nodes", "gpus_per_node", "accumulation", "batch_per_gpu",
-                            "pipeline_microbatches", "stored", "usual_stored", "optimizer_name",
-                            "kept_gradients", "upcast", "engine_copy", "shard_in_node"})
-        if (of_fields() && name == own) return written + " of the text";
+    for (const OwnName& row : own::kOfFields)
+        if (of_fields() && row.inner && name == row.name) return written + " of the text";
     if (of_fields() && name.starts_with("/")) return "the text's " + written;  // it is no field of a plan
     if (of_fields()) return leaves_.contains(leaf) ? leaf : name;
     if (!data_.contains("sections")) return leaf_key(name);

@@ -20,8 +20,8 @@ namespace pentamesh::interop {
 // "fields": its names are fields of the plan, and the file is read without code (Reader::fields). "software"
 //   then says whose figures the plan has, "left_over_layers" that stages take layers that do not divide.
 // "names": a tool's name to the name that a reader asks for. In a dialect of fields this is the field itself
-//   ("/layout/tp"), or one of `model`, `gpus`, `nodes`, `gpus_per_node`, `accumulation`; in any other a
-//   field, or an object with one, is taken as it stands (take_fields).
+//   ("/layout/tp"), or one of own_names.h (`gpus`, `accumulation`); in any other a field, or an object with
+//   one, is taken as it stands (take_fields).
 // "model_name": the setting that names the model where the text does not say its sizes.
 // "sections": where they are named, the settings outside of them are read by "names" only.
 // "bases": the setting that names files whose settings hold where a file does not say others.

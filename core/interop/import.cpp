@@ -351,7 +351,7 @@ void silence_sizes(const PlanDraft& draft, Dialect& dialect) {
 
 // Slurm starts one task on a node for Ray, which starts the others: the tool's own words say the GPUs.
 void prefer_stated_gpus(const SettingsSheet& sheet, Launch& launch) {
-    const Setting* each = sheet.last("gpus_per_node");
+    const Setting* each = sheet.last(own::kGpusPerNode.name);
     if (each && launch.gpus_of_tasks && (each->key.empty() || launch.gpus_per_node == 1)) launch.gpus = 0;
 }
 
@@ -613,8 +613,7 @@ void read_megatron(SettingsSheet& sheet, PlanDraft& draft, const Presets& preset
                    const KnownSettings& known) {
     MegatronDialect dialect{.known = known};
     dialect.model_named = !draft.model_preset.empty() && !sheet.has("num_layers");
-    const auto nodes = sheet.integer("nodes", "/cluster/gpus"),
-               each = sheet.integer("gpus_per_node", "/cluster/gpus");
+    const auto nodes = sheet.integer(own::kNodes), each = sheet.integer(own::kGpusPerNode);
     if (draft.gpus == 0 && each) draft.gpus = nodes.value_or(1) * *each;
     for (const char* word : {"bert", "t5", "ict", "retro", "vision", "tasks/"})
         if (launch && launch->program.find(word) != std::string::npos)
@@ -622,7 +621,7 @@ void read_megatron(SettingsSheet& sheet, PlanDraft& draft, const Presets& preset
                           " trains no GPT: the plan has its layers as a decoder's, and "
                           "nothing else of its model.");
     if (launch && draft.gpus == 0) draft.gpus = launch->gpus;
-    if (const auto n = sheet.integer("world_size", "/cluster/gpus"); n && draft.gpus == 0) draft.gpus = *n;
+    if (const auto n = sheet.integer(own::kWorldSize); n && draft.gpus == 0) draft.gpus = *n;
     if (launch && draft.gpus == 0 && !launch->gpus_unknown.empty())
         sheet.ask(Asked::gpus, Severity::warning, "gpus-unknown",
                   plain("The number of GPUs (gpus) is not known: ", launch->gpus_unknown));

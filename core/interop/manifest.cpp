@@ -40,6 +40,15 @@ struct ManifestCommand {
     }
 };
 
+// Says under which keys a task has its nodes, its devices (in `resources`), its environment and its command.
+struct TaskKeys {
+    const char *called, *scheduler, *nodes, *devices, *environment, *command;
+};
+constexpr TaskKeys kSky{"a SkyPilot task", "SkyPilot", "num_nodes", "accelerators", "envs", "run"};
+constexpr TaskKeys kDstack{"a dstack task", "dstack", "nodes", "gpu", "env", "commands"};
+// commandJob.schema.json: nodes stand in `resources`, which names no devices.
+constexpr TaskKeys kAzure{"an Azure ML job", "", "instance_count", "", "environment_variables", "command"};
+
 class ManifestReading {
   public:
     ManifestReading(const ImportRequest& r, Manifest& out) : out_(out) {
@@ -64,39 +73,21 @@ class ManifestReading {
         if (kind == "PyTorchJob" || kind == "TrainJob") operator_ = kind;
     }
 
-    // SkyPilot: `run` on num_nodes, each with the accelerators of `resources`.
-    void sky(const Node& root) {
-        out_.nodes = root.find("num_nodes") ? counted(root, "num_nodes") : 1;
+    void task(const Node& root, const TaskKeys& k) {
         const Node* resources = root.find("resources");
-        if (const Node* devices = resources ? resources->find("accelerators") : nullptr)
-            of_devices(*devices, "resources.accelerators");
-        environment(root.find("envs"));
-        operator_ = "SkyPilot";
-        add(*root.find("run"), text_of(root.find("run")), "a SkyPilot task", true);
+        out_.nodes = nodes_in(&root, k.nodes);
+        if (const Node* devices = resources ? resources->find(k.devices) : nullptr)
+            of_devices(*devices, std::string("resources.") + k.devices);
+        command_of(root, k);
     }
 
-    // dstack: `commands` on `nodes`.
-    void dstack(const Node& root) {
-        out_.nodes = root.find("nodes") ? counted(root, "nodes") : 1;
-        const Node* resources = root.find("resources");
-        if (const Node* devices = resources ? resources->find("gpu") : nullptr)
-            of_devices(*devices, "resources.gpu");
-        environment(root.find("env"));
-        operator_ = "dstack";
-        std::string all;
-        for (const Node::Entry& e : root.find("commands")->entries) all += e.value.text + "\n";
-        add(*root.find("commands"), all, "a dstack task", true);
-    }
-
-    // Azure ML, commandJob.schema.json: instances, each with as many processes as `distribution` says.
+    // Azure ML has as many processes on an instance as `distribution` says.
     void azure(const Node& root) {
-        const Node *resources = root.find("resources"), *distribution = root.find("distribution");
-        out_.nodes =
-            resources && resources->find("instance_count") ? counted(*resources, "instance_count") : 1;
+        const Node* distribution = root.find("distribution");
+        out_.nodes = nodes_in(root.find("resources"), kAzure.nodes);
         if (distribution && distribution->find("process_count_per_instance"))
             out_.gpus = counted(*distribution, "process_count_per_instance");
-        environment(root.find("environment_variables"));
-        add(*root.find("command"), text_of(root.find("command")), "an Azure ML job", true);
+        command_of(root, kAzure);
     }
 
     // Returns what the scheduler itself puts into the environment, where the counts are known.
@@ -115,10 +106,10 @@ class ManifestReading {
         // kubeflow/training-operator, pkg/controller.v1/pytorch/envvar.go: replicas times nprocPerNode.
         if (operator_ == "PyTorchJob")
             put("WORLD_SIZE", std::to_string(out_.nodes * std::max<std::int64_t>(processes_, 1)));
-        if (operator_ == "SkyPilot") put("SKYPILOT_NUM_NODES", nodes);
-        if (operator_ == "SkyPilot" && out_.gpus > 0) put("SKYPILOT_NUM_GPUS_PER_NODE", gpus);
-        if (operator_ == "dstack") put("DSTACK_NODES_NUM", nodes);
-        if (operator_ == "dstack" && out_.gpus > 0) {
+        if (operator_ == kSky.scheduler) put("SKYPILOT_NUM_NODES", nodes);
+        if (operator_ == kSky.scheduler && out_.gpus > 0) put("SKYPILOT_NUM_GPUS_PER_NODE", gpus);
+        if (operator_ == kDstack.scheduler) put("DSTACK_NODES_NUM", nodes);
+        if (operator_ == kDstack.scheduler && out_.gpus > 0) {
             put("DSTACK_GPUS_PER_NODE", gpus);
             put("DSTACK_GPUS_NUM", std::to_string(out_.gpus * out_.nodes));
         }
@@ -155,6 +146,19 @@ class ManifestReading {
         const Node& node = *in.find(key);
         say(key, node, "/cluster/gpus");
         return count_in(&node, key);
+    }
+
+    std::int64_t nodes_in(const Node* node, const char* key) {
+        return node && node->find(key) ? counted(*node, key) : 1;
+    }
+
+    void command_of(const Node& root, const TaskKeys& k) {
+        const Node& command = *root.find(k.command);
+        environment(root.find(k.environment));
+        operator_ = k.scheduler;
+        std::string text = text_of(&command);
+        for (const Node::Entry& e : command.entries) text += e.value.text + "\n";  // of a list: a line each
+        add(command, text, k.called, true);
     }
 
     // Reads "H100:8", {H100: 8}, {name: H100, count: 8}, "8".
@@ -345,17 +349,17 @@ std::string read_document(ManifestReading& reading, Scheduler scheduler, const N
         reading.kubernetes(root);
         return "a Kubernetes " + reading.kind;
     case Scheduler::sky:
-        if (!is("run", NodeKind::scalar)) return {};
-        reading.sky(root);
-        return "a SkyPilot task";
+        if (!is(kSky.command, NodeKind::scalar)) return {};
+        reading.task(root, kSky);
+        return kSky.called;
     case Scheduler::dstack:
-        if (!is("commands", NodeKind::list) || !is("type", NodeKind::scalar)) return {};
-        reading.dstack(root);
-        return "a dstack task";
+        if (!is(kDstack.command, NodeKind::list) || !is("type", NodeKind::scalar)) return {};
+        reading.task(root, kDstack);
+        return kDstack.called;
     case Scheduler::azure:
-        if (!is("command", NodeKind::scalar)) return {};
+        if (!is(kAzure.command, NodeKind::scalar)) return {};
         reading.azure(root);
-        return "an Azure ML job";
+        return kAzure.called;
     case Scheduler::none: break;
     }
     return {};

@@ -283,7 +283,7 @@ class LayoutReader {
         nlohmann::json& t = d_.training;
         const std::int64_t micro = t.value("micro_batch", std::int64_t{1});
         // Tools over transformers' Trainer say how many micro-batches of a rank make a step.
-        const auto calls = s_.integer("micro_batches_of_a_step", "/training/global_batch");
+        const auto calls = s_.integer(own::kMicroBatchesOfAStep);
         if (calls && !t.contains("global_batch")) {
             const bool split = s_.flag("step_is_split_by_ep", "/training/global_batch").value_or(false);
             const std::int64_t all = std::min(micro, kMost) * std::min(*calls, kMost) * std::min(dp_, kMost);
@@ -666,8 +666,10 @@ void take_named(SettingsSheet& sheet, PlanDraft& draft, const Presets& presets) 
     // A provider that has the sizes of one model: OlMoEModelProvider.
     if (!preset_for(presets, sheet.value_of("model()")).empty())
         return take_model(sheet, draft, presets, "model()");
-    for (const char* key : {"from_hf_pretrained(0)", "recipe", "mr", "model_recipe_name", "pretrain_recipe()",
-                            "hf_model_id", "factory"}) {
+    static constexpr std::string_view kNaming[] = {
+        own::kFromHfPretrained.name, "recipe",      "mr",     "model_recipe_name",
+        "pretrain_recipe()",         "hf_model_id", "factory"};
+    for (const std::string_view key : kNaming) {
         std::string value = sheet.value_of(key);
         if (value.empty()) continue;
         value = value.substr(0, value.find('('));  // nemo llm pretrain --factory "llama3_8b(num_nodes=2)"
@@ -714,11 +716,10 @@ void gemma3_defaults(nlohmann::json& m) {
 }
 
 void read_world(SettingsSheet& s, PlanDraft& d, const Launch* launch) {
-    const auto total = s.integer("num_gpus", "/cluster/gpus");
-    const auto devices = s.integer("devices", "/cluster/gpus"),
-               per_node = s.integer("num_gpus_per_node", "/cluster/gpus");
-    const auto nodes = s.integer("num_nodes", "/cluster/gpus");
-    const auto of_node = s.integer("gpus_per_node", "/cluster/gpus");
+    const auto total = s.integer(own::kNumGpus);
+    const auto devices = s.integer(own::kDevices), per_node = s.integer("num_gpus_per_node", "/cluster/gpus");
+    const auto nodes = s.integer(own::kNumNodes);
+    const auto of_node = s.integer(own::kGpusPerNode);
     d.gpus_per_node = devices.value_or(per_node.value_or(of_node.value_or(0)));
     if (d.gpus > 0) return;
     // Without the number of nodes nobody says how many there are: the launcher gives them (ask_for_gpus).
@@ -771,7 +772,7 @@ void read_bridge(SettingsSheet& s, PlanDraft& d, const Presets& presets, const L
         dialect.overlap_default = true;
         dialect.distributed_optimizer_default = true;
         dialect.micro_batch_default = 2;
-        dialect.global_batch_default = s.has("micro_batches_of_a_step") ? 0 : 32;
+        dialect.global_batch_default = s.has(own::kMicroBatchesOfAStep.name) ? 0 : 32;
     }
     read_world(s, d, launch);
     const bool experts = presets.has(PresetKind::model, d.model_preset) && presets.model(d.model_preset).moe;

@@ -612,7 +612,7 @@ void read_precision_word(SettingsSheet& s, nlohmann::json& t, const char* key, s
 void read_precision(SettingsSheet& s, PlanDraft& d, const MegatronDialect& dialect) {
     nlohmann::json& t = d.training;
     const bool bf16 = s.flag("bf16", "/training/compute").value_or(false);
-    const bool fp16 = s.flag("fp16", "/training/compute").value_or(false);
+    const bool fp16 = s.flag(own::kFp16).value_or(false);
     if (bf16 && fp16) s.error("two-precisions", "--bf16 and --fp16 are both set: Megatron takes one");
     std::string base = bf16 ? "bf16" : fp16 ? "fp16" : dialect.command_line ? "fp32" : "bf16";
     if (s.flag("fp32", "/training/compute").value_or(false)) base = "fp32";
@@ -624,9 +624,10 @@ void read_precision(SettingsSheet& s, PlanDraft& d, const MegatronDialect& diale
     if (!t.contains("parameters") || s.flag("fp8_param_gather", "/training/parameters") == false)
         t["parameters"] = base;
     if (!t.contains("compute")) t["compute"] = base;
-    for (const char* key : {"fp8_format", "fp8", "fp4_format", "fp4"})
+    static constexpr std::string_view kNarrow[] = {"fp8_format", own::kFp8.name, "fp4_format", "fp4"};
+    for (const std::string_view key : kNarrow)
         if (const auto word = s.text(key, "/training/compute"); word && flag_of_word(*word) != false)
-            t["compute"] = std::string(key, 3);
+            t["compute"] = std::string(key.substr(0, 3));
 
     // From arguments.py: bf16 accumulates and reduces gradients in fp32 unless a flag says otherwise.
     bool wide = base != "fp16";

@@ -433,7 +433,7 @@ class FieldReader {
     }
 
     void model(const Presets& presets) {
-        if (d_.model_preset.empty()) take_model(s_, d_, presets, "model");
+        if (d_.model_preset.empty()) take_model(s_, d_, presets, own::kModel.name);
     }
 
     // Returns the least of a number that counts something: -1 and 0 are what is left, pp 0 is no pipeline.
@@ -469,21 +469,21 @@ class FieldReader {
     }
 
     void world(const Launch* launch) {
-        const auto all = s_.integer("gpus", "/cluster/gpus"), nodes = s_.integer("nodes", "/cluster/gpus"),
-                   each = s_.integer("gpus_per_node", "/cluster/gpus");
+        const auto all = s_.integer(own::kGpus), nodes = s_.integer(own::kNodes),
+                   each = s_.integer(own::kGpusPerNode);
         const bool given = d_.gpus > 0;
         rest_of_node(each.value_or(0), launch);
         if (d_.gpus == 0 && launch) d_.gpus = launch->gpus;
         const auto times = [](std::int64_t a, std::int64_t b) { return b > kMost / a ? kMost : a * b; };
         const auto degree = [](std::int64_t n) { return std::clamp<std::int64_t>(n, 1, kMost); };
         if (d_.gpus == 0) d_.gpus = all.value_or(each ? times(degree(*each), degree(nodes.value_or(1))) : 0);
-        const auto stands = [&](const char* key) { return s_.last(key) && s_.last(key)->key.empty(); };
+        const Setting* of_node = s_.last(own::kGpusPerNode.name);
         const std::int64_t named = each ? times(degree(*each), degree(nodes.value_or(1))) : 0;
-        if (given && !all && stands("gpus_per_node") && named > 0 && named != d_.gpus)
+        if (given && !all && of_node && of_node->key.empty() && named > 0 && named != d_.gpus)
             s_.problem(Severity::warning, "gpus-said", "The text says ", named, " GPUs: ", d_.gpus,
                        " stand in the plan, as they are given.");
         // Degrees of the text may make up the GPUs: "dp: 1".
-        if (all && !s_.last("gpus")->key.empty() && *all > 0 && *all != d_.gpus)
+        if (all && !s_.last(own::kGpus.name)->key.empty() && *all > 0 && *all != d_.gpus)
             s_.problem(Severity::warning, "gpus-said", "The text's degrees make ", *all, " GPUs: ", d_.gpus,
                        " stand in the plan, as ", given ? "they are given." : "the launcher says.");
         const auto at = [&](const char* axis) {
@@ -502,7 +502,7 @@ class FieldReader {
         dp_ = std::max<std::int64_t>(1, d_.gpus / inner);
         shard_in_node(each ? *each : launch ? launch->gpus_per_node : 0);
         if (d_.gpus % inner != 0 || dp_ % said != 0
-            || (all && *all != d_.gpus && s_.last("gpus")->key.empty())
+            || (all && *all != d_.gpus && s_.last(own::kGpus.name)->key.empty())
             || (shard_ > 0 && replicate_ > 0 && dp_ != said))
             s_.refusal("world-not-divisible", called_, "the degrees do not divide ", d_.gpus, " GPUs",
                        degrees())
@@ -528,9 +528,8 @@ class FieldReader {
     // FSDP's hybrid sharding cuts the weights over the GPUs of a node, and nodes have copies
     // (torch/distributed/fsdp, HYBRID_SHARD).
     void shard_in_node(std::int64_t node) {
-        const Setting* by = s_.last("shard_in_node");
-        if (!s_.flag("shard_in_node", "/layout/dp_shard").value_or(false) || shard_ > 0 || replicate_ > 0)
-            return;
+        const Setting* by = s_.last(own::kShardInNode.name);
+        if (!s_.flag(own::kShardInNode).value_or(false) || shard_ > 0 || replicate_ > 0) return;
         constexpr std::int64_t kUsual = 8;
         shard_ = std::gcd(node > 0 ? node : kUsual, dp_);
         if (node <= 0 && dp_ > shard_)
@@ -567,8 +566,7 @@ class FieldReader {
         std::int64_t layers = whole_of(d_.model, "layers", 0);
         if (layers == 0 && !d_.model_preset.empty()) layers = presets.model(d_.model_preset).layers;
         if (dialect_.contains("stages_of_layers") && pp > 1 && layers > 0) chunks(layers, pp);
-        const auto first = s_.integer("first_layers", "/layout/stage_layers"),
-                   last = s_.integer("last_layers", "/layout/stage_layers");
+        const auto first = s_.integer(own::kFirstLayers), last = s_.integer(own::kLastLayers);
         const std::int64_t rest = layers - first.value_or(0) - last.value_or(0),
                            parts = pp - (first ? 1 : 0) - (last ? 1 : 0);
         if (!(dialect_.contains("left_over_layers") || first || last) || pp < 2 || pp > layers) return;
@@ -584,9 +582,9 @@ class FieldReader {
     // Makes chunks of an interleaved schedule, as many as the layers of a stage make, else two a rank
     // (Automodel, pipelining/functional.py: calculate_virtual_stages, generate_hf_model_fqn_per_model_part).
     void chunks(std::int64_t layers, std::int64_t pp) {
-        if (!same_letters(s_.value_of("pp_schedule"), "interleaved1f1b")) return;
-        const auto each = parse_integer(s_.value_of("layers_per_stage"));
-        const std::string round = s_.value_of("round_stages");
+        if (!same_letters(s_.value_of(own::kPpSchedule.name), "interleaved1f1b")) return;
+        const auto each = parse_integer(s_.value_of(own::kLayersPerStage.name));
+        const std::string round = s_.value_of(own::kRoundStages.name);
         std::int64_t stages = 2 * pp;
         if (each && *each > 0) stages = layers / *each + (layers % *each > 0 ? 1 : 0);
         const std::int64_t over = stages % pp;
@@ -602,9 +600,9 @@ class FieldReader {
         const std::int64_t rows = std::max<std::int64_t>(whole_of(t, "micro_batch", 1), 1) * dp_,
                            passes = whole_of(t, "global_batch", 0) / std::max<std::int64_t>(rows, 1);
         if (stages > layers || passes % pp != 0) return;
-        s_.map("pp_schedule", "/layout/schedule");
-        s_.map("layers_per_stage", "/layout/virtual_stages");
-        s_.map("round_stages", "/layout/virtual_stages");
+        s_.map(own::kPpSchedule);
+        s_.map(own::kLayersPerStage);
+        s_.map(own::kRoundStages);
         d_.layout["schedule"] = "interleaved";
         d_.layout["virtual_stages"] = stages / pp;
         json out = json::array();  // what is left goes to the first stages
@@ -616,19 +614,17 @@ class FieldReader {
     void batch() {
         json& t = d_.training;
         const std::int64_t micro = std::max<std::int64_t>(whole_of(t, "micro_batch", 1), 1);
-        const bool open = s_.value_of("accumulation") == "auto";
-        if (open) s_.map("accumulation", "/training/global_batch");
-        const std::int64_t calls =
-            open ? 0 : s_.integer("accumulation", "/training/global_batch").value_or(0);
+        const bool open = s_.value_of(own::kAccumulation.name) == "auto";
+        if (open) s_.map(own::kAccumulation);
+        const std::int64_t calls = open ? 0 : s_.integer(own::kAccumulation).value_or(0);
         const std::int64_t rows = std::clamp<std::int64_t>(calls, 1, kMost) * dp_;
         // It counts GPUs of all axes: where several share a sequence it is a part of one.
-        const auto each = s_.number("batch_per_gpu", "/training/global_batch");
+        const auto each = s_.number(own::kBatchPerGpu);
         if (each) {
             const auto all = std::llround(std::clamp(*each * static_cast<double>(d_.gpus), 1.0, 1e9));
             t["global_batch"] = all * std::clamp<std::int64_t>(calls, 1, kMost);
             // A pipeline cuts what one call takes: into as many parts as stages where the text says no other.
-            const std::int64_t parts =
-                s_.integer("pipeline_microbatches", "/training/micro_batch").value_or(1);
+            const std::int64_t parts = s_.integer(own::kPipelineMicrobatches).value_or(1);
             const std::int64_t in_parts = parts > 0 ? parts : degree(d_, "pp");
             t["micro_batch"] = std::max<std::int64_t>(all / dp_ / in_parts, 1);
         } else if (t.contains("global_batch")) {

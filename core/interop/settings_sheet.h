@@ -1,6 +1,7 @@
 // Holds the settings of one text while a framework's reader goes over them: each ends in exactly one list.
 #pragma once
 
+#include "core/interop/own_names.h"
 #include "core/interop/script/settings.h"
 #include "core/io/presets.h"
 #include "core/plan/problem.h"
@@ -80,12 +81,18 @@ class SettingsSheet {
     [[nodiscard]] std::optional<double> number(std::string_view key, std::string_view path);
     [[nodiscard]] std::optional<bool> flag(std::string_view key, std::string_view path);
     [[nodiscard]] std::optional<std::string> text(std::string_view key, std::string_view path);
+    [[nodiscard]] std::optional<std::int64_t> integer(const OwnName& own) {
+        return integer(own.name, own.field);
+    }
+    [[nodiscard]] std::optional<double> number(const OwnName& own) { return number(own.name, own.field); }
+    [[nodiscard]] std::optional<bool> flag(const OwnName& own) { return flag(own.name, own.field); }
     // Looks without marking.
     [[nodiscard]] std::string value_of(std::string_view key) const;
 
     // Says that the setting's value is made by `what`, which is not read: it is asked for when it is read.
     void leave_unknown(std::string_view key, const std::string& what);
     void map(std::string_view key, std::string_view path) { mark(key, State::mapped, path, {}); }
+    void map(const OwnName& own) { map(own.name, own.field); }
     // Maps a setting to where another one, which follows from it, went.
     void map_as(std::string_view key, std::string_view other);
     void ignore(std::string_view key) { mark(key, State::ignored, {}, {}); }

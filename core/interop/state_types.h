@@ -14,14 +14,15 @@ namespace pentamesh::interop {
 
 // Holds what a text says of them: each by the name of a setting of the sheet, which may be missing in it.
 struct StateSettings {
-    std::string_view stored = "stored";             // the type between two steps; "auto": the tool's default
-    std::string_view usual = "usual_stored";        // that default
-    std::string_view optimizer = "optimizer_name";  // "torch.optim.AdamW", "adamw_torch"
-    std::string_view first_moment = "exp_avg_dtype", second_moment = "exp_avg_sq_dtype";
-    std::string_view master = "master_weights", master_type = "master_weight_dtype";
-    std::string_view gradients = "kept_gradients";  // where they are kept in another type than parameters
-    std::string_view upcast = "upcast";             // true: stored in fp32, and not as the text says
-    std::string_view engine = "engine_copy";        // true: DeepSpeed's engine updates a copy in fp32
+    // The type between two steps, and that of the tool where it is "auto".
+    std::string_view stored = own::kStored.name, usual = own::kUsualStored.name;
+    std::string_view optimizer = own::kOptimizerName.name;  // "torch.optim.AdamW", "adamw_torch"
+    std::string_view first_moment = own::kExpAvgDtype.name, second_moment = own::kExpAvgSqDtype.name;
+    std::string_view master = own::kMasterWeights.name, master_type = own::kMasterWeightDtype.name;
+    // Gradients where they are kept in another type than parameters.
+    std::string_view gradients = own::kKeptGradients.name;
+    std::string_view upcast = own::kUpcast.name;      // true: stored in fp32, and not as the text says
+    std::string_view engine = own::kEngineCopy.name;  // true: DeepSpeed's engine updates a copy in fp32
 };
 
 // Sets the types of the draft's training where the text says how parameters are stored, or which engine

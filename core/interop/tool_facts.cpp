@@ -4,6 +4,7 @@
 #include "core/base/json_reader.h"
 #include "core/base/text.h"
 #include "core/interop/import.h"
+#include "core/interop/own_names.h"
 #include "core/interop/script/settings.h"
 #include "core/plan/names.h"
 
@@ -19,45 +20,6 @@ namespace {
 using nlohmann::json;
 
 using Pointers = std::set<std::string>;
-
-// The readers ask for these names too, which are no fields of a plan, each with the field that they end in.
-// The first are those of tools that data tells (dialect.h).
-constexpr std::pair<std::string_view, std::string_view> kFieldsOwn[] = {
-    {"model", "/model"},
-    {"gpus", "/cluster/gpus"},
-    {"nodes", "/cluster/gpus"},
-    {"gpus_per_node", "/cluster/gpus"},
-    {"accumulation", "/training/global_batch"},
-    {"batch_per_gpu", "/training/global_batch"},
-    {"pipeline_microbatches", "/training/micro_batch"},
-    {"stored", "/training/parameters"},
-    {"usual_stored", "/training/parameters"},
-    {"upcast", "/training/parameters"},
-    {"optimizer_name", "/training/optimizer"},
-    {"kept_gradients", "/training/gradients"},
-    {"engine_copy", "/training/master_weights"},
-    {"master_weights", "/training/master_weights"},
-    {"master_weight_dtype", "/training/master_weights"},
-    {"exp_avg_dtype", "/training/optimizer_state"},
-    {"exp_avg_sq_dtype", "/training/optimizer_state"},
-    {"shard_in_node", "/layout/dp_shard"},
-    {"first_layers", "/layout/stage_layers"},
-    {"last_layers", "/layout/stage_layers"},
-    {"pp_schedule", "/layout/schedule"},
-    {"layers_per_stage", "/layout/virtual_stages"},
-    {"round_stages", "/layout/virtual_stages"}};
-constexpr std::pair<std::string_view, std::string_view> kCodeOwn[] = {
-    {"from_hf_pretrained(0)", "/model"},
-    {"num_gpus", "/cluster/gpus"},
-    {"num_nodes", "/cluster/gpus"},
-    {"devices", "/cluster/gpus"},
-    {"nodes", "/cluster/gpus"},
-    {"gpus_per_node", "/cluster/gpus"},
-    {"world_size", "/cluster/gpus"},
-    {"fp16", "/training/compute"},
-    {"fp8", "/training/compute"},
-    {"dtype", "/training/parameters"},
-    {"micro_batches_of_a_step", "/training/global_batch"}};
 
 json file_of(std::string_view name, const Presets& presets) {
     const auto file = presets.root() / "frameworks" / (std::string(name) + ".json");
@@ -198,13 +160,13 @@ class FactsReader {
         }
         if (name == own().value("model_name", "")) out.insert("/model");
         const auto add = [&](const auto& rows) {
-            for (const auto& row : rows)
-                if (row.first == name) out.insert(std::string(row.second));
+            for (const OwnName& row : rows)
+                if (row.name == name) out.insert(std::string(row.field));
         };
         if (tool_.reader == Reader::fields)
-            add(kFieldsOwn);
+            add(own::kOfFields);
         else
-            add(kCodeOwn);
+            add(own::kOfCode);
         if (const auto read = code_.find(name); read != code_.end())
             out.insert(read->second.begin(), read->second.end());
         for (const auto& [asked, given] : rules_)

@@ -169,7 +169,7 @@ class ClassReader {
         else
             s_.map("mixed_precision_reduce", "/training/gradients");
         StateSettings named;
-        named.stored = "dtype";
+        named.stored = own::kDtype.name;
         named.optimizer = "optimizer.name";
         read_state_types(s_, d_, named);
         if (d_.states_read) return;

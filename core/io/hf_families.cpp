@@ -54,16 +54,9 @@ void phi(const Fields& f, Model& /*m*/) {
 }
 
 Model gpt2(const Fields& f) {
-    Model m;
-    m.layers = f.need("n_layer", Fields::kMostLayers);
-    m.hidden = f.need("n_embd");
-    m.heads = m.kv_heads = f.need("n_head");
-    m.head_dim = head_dim_of(f, "n_embd", "n_head", m.hidden, m.heads);
-    m.ffn = f.or_else("n_inner", 4 * m.hidden);
-    m.vocab = f.need("vocab_size");
+    Model m = gpt_shape(f);
     m.ffn_kind = plain(f, "activation_function", "gelu_new");
-    m.norm = NormKind::layernorm;
-    m.attention_bias = m.mlp_bias = true;
+    m.attention_bias = true;
     m.positions = Positions::learned;
     m.max_positions = f.need("n_positions");
     m.tied_embeddings = f.flag("tie_word_embeddings", true);

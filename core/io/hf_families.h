@@ -127,6 +127,9 @@ struct Defaults {
 [[nodiscard]] Model gated_decoder(const Fields& f, const Defaults& d = {});
 // Reads the same with Llama's two switches for biases, and no window.
 [[nodiscard]] Model llama_decoder(const Fields& f, const Defaults& d = {});
+// Reads the fields that GPT-2's descendants name as it does (hf_further.cpp): rotary positions unless the
+// caller says else.
+[[nodiscard]] Model gpt_shape(const Fields& f);
 [[nodiscard]] FfnKind gated(const Fields& f, std::string_view name, std::string_view otherwise);
 [[nodiscard]] FfnKind plain(const Fields& f, std::string_view name, std::string_view otherwise);
 [[nodiscard]] std::int64_t head_dim_of(const Fields& f, std::string_view hidden_name,

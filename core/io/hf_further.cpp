@@ -10,20 +10,6 @@ namespace {
 
 // ---- layers of GPT's days ------------------------------------------------------------------------------
 
-// Reads the fields that GPT-2's descendants name as it does: rotary positions unless the caller says else.
-Model gpt_shape(const Fields& f) {
-    Model m;
-    m.layers = f.need("n_layer", Fields::kMostLayers);
-    m.hidden = f.need("n_embd");
-    m.heads = m.kv_heads = f.need("n_head");
-    m.head_dim = head_dim_of(f, "n_embd", "n_head", m.hidden, m.heads);
-    m.ffn = f.or_else("n_inner", 4 * m.hidden);
-    m.vocab = f.need("vocab_size");
-    m.norm = NormKind::layernorm;
-    m.mlp_bias = true;
-    return m;
-}
-
 // GPT-J and CodeGen have attention without biases and the MLP side by side, behind one norm, and a head with
 // a bias.
 Model gptj(const Fields& f) {

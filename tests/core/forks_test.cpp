@@ -5,29 +5,17 @@
 
 #include <doctest/doctest.h>
 
-#include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
 using namespace pentamesh;
 using namespace pentamesh::interop;
+using test::import_beside;
 using test::import_text;
 using test::problem_called;
 using test::stands_in;
 
 namespace {
-
-Import import_beside(const std::string& text, const std::map<std::string, std::string>& files) {
-    ImportRequest r;
-    r.text = text;
-    r.path = "test";
-    r.other = [files](const std::string& name) -> std::optional<std::string> {
-        const auto it = files.find(name);
-        return it == files.end() ? std::nullopt : std::optional(it->second);
-    };
-    return import_settings(r, test::presets());
-}
 
 std::string small_gpt(const std::string& launcher, const std::string& more) {
     return "#!/bin/bash\n" + launcher + " pretrain_gpt.py --num-layers 12 --hidden-size 768 "

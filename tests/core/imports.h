@@ -42,11 +42,13 @@ inline interop::OtherFile found_in(const Files& files) {
     };
 }
 
-inline interop::Import import_beside(const std::string& text, const Files& files, std::int64_t gpus = 0) {
+inline interop::Import import_beside(const std::string& text, const Files& files, std::int64_t gpus = 0,
+                                     const std::vector<std::string>& variables = {}) {
     interop::ImportRequest r;
     r.text = text;
     r.path = "test";
     r.gpus = gpus;
+    r.variables = variables;
     r.other = found_in(files);
     return interop::import_settings(r, presets());
 }

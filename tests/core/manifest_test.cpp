@@ -2,7 +2,10 @@
 #include "core/base/files.h"
 #include "tests/core/imports.h"
 
+#include <cstdint>
 #include <doctest/doctest.h>
+#include <string>
+#include <utility>
 
 using namespace pentamesh;
 using namespace pentamesh::interop;
@@ -28,6 +31,13 @@ std::string pytorch_job(const std::string& command) {
            + container(command);
 }
 
+const std::string kNotSaid = "|\n  torchrun --nnodes $N --nproc_per_node $G";
+
+std::string sky_task(int nodes, const std::string& accelerators, const std::string& launch) {
+    return "num_nodes: " + std::to_string(nodes) + "\nresources:\n  accelerators: " + accelerators
+           + "\nrun: " + launch + " pretrain_gpt.py " + kManifestFlags + "\n";
+}
+
 }  // namespace
 
 // 1 master and 2 workers of 8 GPUs are 24.
@@ -42,37 +52,58 @@ TEST_CASE("a PyTorchJob: its command is read on the GPUs of master and workers")
     CHECK(listed(made.settings.mapped, "spec.pytorchReplicaSpecs.Worker.replicas"));
 }
 
-TEST_CASE("a PyTorchJob whose command starts no known program is refused by its kind") {
-    CHECK_THROWS_WITH_AS(
-        import_text(pytorch_job("[\"python\", \"serve.py\"]")),
-        doctest::Contains("a Kubernetes PyTorchJob: its command starts serve.py, which is not read"), Error);
+TEST_CASE("a manifest without a command that is read is refused by its kind, a template as one") {
+    const std::string job = "apiVersion: batch/v1\nkind: Job\nspec:\n";
+    const std::pair<std::string, const char*> refused[] = {
+        {pytorch_job("[\"python\", \"serve.py\"]"),
+         "a Kubernetes PyTorchJob: its command starts serve.py, which is not read"},
+        {job + "  template:\n    spec:\n      containers:\n        - image: ours\n",
+         "a Kubernetes Job: it holds no command"},
+        {job + "  {{- if .Values.on }}\n  parallelism: {{ .Values.nodes }}\n  {{- end }}\n", "a template"}};
+    for (const auto& row : refused) {
+        CAPTURE(row.first);
+        CHECK_THROWS_WITH_AS(import_text(row.first), doctest::Contains(row.second), Error);
+    }
 }
 
-TEST_CASE("a SkyPilot task: nodes, accelerators, and the text that it runs") {
-    const Import made = import_text("name: small\nnum_nodes: 3\nresources:\n  accelerators: H100:8\nrun: |\n"
-                                    "  torchrun --nnodes $SKYPILOT_NUM_NODES "
-                                    "--nproc_per_node $SKYPILOT_NUM_GPUS_PER_NODE pretrain_gpt.py "
-                                    + kManifestFlags + "\n");
-    REQUIRE(made.plan);
-    CHECK(made.plan->cluster.gpus == 24);
-    CHECK(listed(made.settings.mapped, "num_nodes"));
-    CHECK(made.plan->cluster.gpu.name.find("H100") != std::string::npos);
-}
-
-TEST_CASE("the accelerators of a SkyPilot task name the cluster; a count that no job has is none") {
-    const auto task = [](const std::string& accelerators) {
-        return import_text("num_nodes: 2\nresources:\n  accelerators: " + accelerators
-                           + "\nrun: |\n  torchrun --nnodes $N --nproc_per_node $G pretrain_gpt.py "
-                           + kManifestFlags + "\n");
+// GPUs are nodes times the devices of each. A task of Azure ML names no device.
+TEST_CASE("tasks of SkyPilot, dstack and Azure ML: nodes, devices, and the text that they run") {
+    struct Task {
+        std::string text;
+        std::int64_t gpus;
+        const char *nodes, *device;
     };
-    const Import a100 = task("A100-80GB:8");
-    REQUIRE(a100.plan);
-    CHECK(a100.plan->cluster.gpus == 16);
-    CHECK(a100.plan->cluster.gpu.name.find("A100") != std::string::npos);
-    CHECK_FALSE(test::problem_called(a100, "cluster-assumed"));
+    const Task tasks[] = {
+        {sky_task(3, "H100:8",
+                  "|\n  torchrun --nnodes $SKYPILOT_NUM_NODES --nproc_per_node $SKYPILOT_NUM_GPUS_PER_NODE"),
+         24, "num_nodes", "H100"},
+        {sky_task(2, "A100-80GB:8", kNotSaid), 16, "num_nodes", "A100"},
+        {"type: task\nnodes: 2\nenv:\n  - NODES=2\n  - GPUS=8\ncommands:\n  - torchrun "
+         "--nproc_per_node $GPUS --nnodes $NODES pretrain_gpt.py "
+             + kManifestFlags + "\nresources:\n  gpu: H200:8\n",
+         16, "nodes", "H200"},
+        {"$schema: https://azuremlschemas.azureedge.net/latest/commandJob.schema.json\ncommand: >-\n"
+         "  python pretrain_gpt.py "
+             + kManifestFlags
+             + "\ndistribution:\n  type: pytorch\n  process_count_per_instance: 8\nresources:\n"
+               "  instance_count: 3\n",
+         24, "instance_count", ""}};
+    for (const Task& task : tasks) {
+        CAPTURE(task.text);
+        const Import made = import_text(task.text);
+        REQUIRE(made.plan);
+        CHECK(made.plan->cluster.gpus == task.gpus);
+        CHECK(listed(made.settings.mapped, task.nodes));
+        const std::string device = task.device;
+        CHECK(made.plan->cluster.gpu.name.find(device) != std::string::npos);
+        CHECK((test::problem_called(made, "cluster-assumed") != nullptr) == device.empty());
+    }
+}
+
+TEST_CASE("a count of accelerators that no job has is none") {
     for (const char* count : {"-8", "99999999999999999999", "9223372036854775807", "x"}) {
         CAPTURE(count);
-        const Import made = task(std::string("H100:") + count);
+        const Import made = import_text(sky_task(2, std::string("H100:") + count, kNotSaid));
         CHECK((!made.plan || made.plan->cluster.gpus < 64));
     }
 }
@@ -102,10 +133,7 @@ TEST_CASE("settings of a manifest's command have the lines of the manifest") {
 }
 
 TEST_CASE("counts of a manifest that its command says otherwise are not in the plan") {
-    const Import made =
-        import_text("num_nodes: 4\nresources:\n  accelerators: H100:8\nrun: torchrun --nnodes 1 "
-                    "--nproc_per_node 8 pretrain_gpt.py "
-                    + kManifestFlags + "\n");
+    const Import made = import_text(sky_task(4, "H100:8", "torchrun --nnodes 1 --nproc_per_node 8"));
     REQUIRE(made.plan);
     CHECK(made.plan->cluster.gpus == 8);
     CHECK_FALSE(listed(made.settings.mapped, "num_nodes"));
@@ -181,7 +209,7 @@ TEST_CASE("an MPIJob: its launcher's command on its workers' GPUs") {
     CHECK_FALSE(test::problem_called(made, "gpus-of-manifest"));
 }
 
-TEST_CASE("a script in a ConfigMap is the job's, and a template is said to be one") {
+TEST_CASE("a script in a ConfigMap is the job's") {
     const Import made = import_text(
         "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: scripts\ndata:\n  train.sh: |\n"
         "    python pretrain_gpt.py "
@@ -192,28 +220,4 @@ TEST_CASE("a script in a ConfigMap is the job's, and a template is said to be on
           "          resources:\n            limits:\n              nvidia.com/gpu: 8\n");
     REQUIRE(made.plan);
     CHECK(made.plan->cluster.gpus == 48);
-    CHECK_THROWS_WITH_AS(import_text("apiVersion: batch/v1\nkind: Job\nspec:\n  {{- if .Values.on }}\n"
-                                     "  parallelism: {{ .Values.nodes }}\n  {{- end }}\n"),
-                         doctest::Contains("a template"), Error);
-    CHECK_THROWS_WITH_AS(import_text("apiVersion: batch/v1\nkind: Job\nspec:\n  template:\n    spec:\n"
-                                     "      containers:\n        - image: ours\n"),
-                         doctest::Contains("a Kubernetes Job: it holds no command"), Error);
-}
-
-TEST_CASE("tasks of dstack and Azure ML: nodes, devices, commands") {
-    const std::string run =
-        "torchrun --nproc_per_node $GPUS --nnodes $NODES pretrain_gpt.py " + kManifestFlags;
-    const Import dstack = import_text("type: task\nnodes: 2\nenv:\n  - NODES=2\n  - GPUS=8\ncommands:\n  - "
-                                      + run + "\nresources:\n  gpu: H200:8\n");
-    REQUIRE(dstack.plan);
-    CHECK(dstack.plan->cluster.gpus == 16);
-    const Import azure = import_text(
-        "$schema: https://azuremlschemas.azureedge.net/latest/commandJob.schema.json\ncommand: >-\n"
-        "  python pretrain_gpt.py "
-        + kManifestFlags
-        + "\ndistribution:\n  type: pytorch\n  process_count_per_instance: 8\nresources:\n  "
-          "instance_count: "
-          "3\n");
-    REQUIRE(azure.plan);
-    CHECK(azure.plan->cluster.gpus == 24);
 }

@@ -7,28 +7,16 @@
 
 #include <doctest/doctest.h>
 
-#include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 using namespace pentamesh;
 using namespace pentamesh::interop;
+using test::import_beside;
 using test::import_text;
 using test::problem_called;
 using test::stands_in;
 
 namespace {
-
-Import import_with(const std::string& text, const std::map<std::string, std::string>& files,
-                   std::vector<std::string> variables = {}, std::int64_t gpus = 0) {
-    ImportRequest r;
-    r.text = text;
-    r.path = "test";
-    r.gpus = gpus;
-    r.variables = std::move(variables);
-    r.other = test::found_in(files);
-    return import_settings(r, test::presets());
-}
 
 const std::string kFsdpProgram = "finetune.py --model_name_or_path meta-llama/Llama-3.1-8B --bf16 True "
                                  "--per_device_train_batch_size 1 --model_max_length 2048 ";
@@ -101,7 +89,7 @@ TEST_CASE("a file that --fsdp_config names is read") {
     REQUIRE(alone.plan);
     CHECK(alone.plan->training.recompute.kind == Recompute::none);
     CHECK(stands_in(alone.settings.unmapped, "--fsdp_config"));
-    const Import both = import_with(text, {{"fsdp.json", "{\"activation_checkpointing\": true}"}});
+    const Import both = import_beside(text, {{"fsdp.json", "{\"activation_checkpointing\": true}"}});
     REQUIRE(both.plan);
     CHECK(both.plan->training.recompute.kind == Recompute::full);
     CHECK(stands_in(both.settings.mapped, "--fsdp_config"));
@@ -198,10 +186,10 @@ TEST_CASE("a value of the environment is asked for by its name, and --var gives 
                              "model:\n  tensor_model_parallel_size: 4\n"
                              "  context_parallel_size: ${oc.env:CP}\n"
                              "  pipeline_model_parallel_size: ${oc.env:PP,2}\n";
-    const Import open = import_with(text, {}, {}, 32);
+    const Import open = import_beside(text, {}, 32);
     REQUIRE(problem_called(open, "unknown-value"));
     CHECK(problem_called(open, "unknown-value")->name == "CP");
-    const Import given = import_with(text, {}, {"CP=2"}, 32);
+    const Import given = import_beside(text, {}, 32, {"CP=2"});
     CHECK_FALSE(given.failed());
     REQUIRE(given.plan);
     CHECK(given.plan->layout.cp == 2);

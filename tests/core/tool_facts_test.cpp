@@ -8,11 +8,14 @@
 #include <doctest/doctest.h>
 #include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
 using namespace pentamesh;
 using namespace pentamesh::interop;
+using nlohmann::json;
 
 namespace {
 
@@ -71,6 +74,26 @@ TEST_CASE("each tool that is read says which texts, what is known of its setting
             CHECK(s.why.empty() == (s.fate != SettingFate::cannot_hold));
         }
     }
+}
+
+TEST_CASE("a setting stands once in the lists of a tool: it changes nothing, or no plan holds it") {
+    std::size_t found = 0;
+    for (const auto& file : std::filesystem::directory_iterator(test::presets().root() / "frameworks")) {
+        if (file.path().extension() != ".json") continue;
+        CAPTURE(file.path().string());
+        const json all = json::parse(read_file(file.path()));
+        std::set<std::string> seen;
+        const auto stands_once = [&](const json& names) {
+            for (const json& name : names) {
+                CAPTURE(name.get<std::string>());
+                CHECK(seen.insert(name.get<std::string>()).second);
+            }
+        };
+        stands_once(all.value("harmless", json::array()));
+        for (const json& row : all.value("cannot_hold", json::array())) stands_once(row.at("settings"));
+        found += seen.size();
+    }
+    CHECK(found > 1000);
 }
 
 TEST_CASE("a tool's own name, one that its rules ask for and one of another tool's list have their fields") {
