@@ -389,6 +389,7 @@ std::optional<Plan> make_plan(const ImportRequest& r, const Presets& presets, co
     if (!draft.model_preset.empty()) {
         plan["model"] = draft.model;
         plan["model"]["preset"] = draft.model_preset;
+        if (draft.no_experts) plan["model"]["moe"] = nullptr;
         if (draft.model.value("layers", 0) == presets.model(draft.model_preset).layers)
             plan["model"].erase("layers");
     } else if (!draft.own_model) {
@@ -827,6 +828,8 @@ void read_megatron(SettingsSheet& sheet, PlanDraft& draft, const Presets& preset
                    const KnownSettings& known) {
     MegatronDialect dialect{.known = known};
     dialect.model_named = !draft.model_preset.empty() && !sheet.has("num_layers");
+    if (dialect.model_named && presets.has(PresetKind::model, draft.model_preset))
+        dialect.named = presets.model(draft.model_preset);
     const auto nodes = sheet.integer("nodes", "/cluster/gpus"),
                each = sheet.integer("gpus_per_node", "/cluster/gpus");
     if (draft.gpus == 0 && each) draft.gpus = nodes.value_or(1) * *each;

@@ -170,6 +170,7 @@ class KnownSettings;
 struct PlanDraft {
     nlohmann::json model = nlohmann::json::object();  // inline fields, over `model_preset` where there is one
     std::string model_preset;
+    bool no_experts = false;  // the text takes away those of the model that it names
     nlohmann::json layout = nlohmann::json::object();
     nlohmann::json training = nlohmann::json::object();
     std::int64_t gpus = 0;  // 0: the text does not say
