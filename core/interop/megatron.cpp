@@ -75,6 +75,8 @@ void refuse_other_words(SettingsSheet& s) {
                 return word_of(one) == word || (deepspeed && same_letters(word_of(one), word));
             });
         };
+        // HabanaAI/Megatron-DeepSpeed 891d6db9 has a third one (megatron/arguments.py).
+        if (deepspeed && row.key() == "recompute_granularity" && said->value == "mlp") continue;
         const std::vector<std::string_view> all = split_words(said->value);  // a flag may take several
         if (said->value[0] != '[' && !std::all_of(all.begin(), all.end(), is_choice))
             s.error("word-not-allowed", said->name, ": ", shown_text(said->value),

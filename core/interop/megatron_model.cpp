@@ -867,6 +867,13 @@ void read_recompute(SettingsSheet& s, PlanDraft& d) {
     whole = s.flag("checkpoint_activations", "/training/recompute").value_or(false) || whole;
     const std::string word = activations ? "selective" : granularity.value_or(whole ? "full" : "none");
     d.training["recompute"] = (word == "full" && !none) || word == "selective" ? word : "none";
+    // Habana's Megatron-DeepSpeed: what stands behind attention, experts too (megatron/model/transformer.py,
+    // _checkpointed_mlp_forward).
+    if (word == "mlp") {
+        nlohmann::json list = nlohmann::json::array({pentamesh::name_of(RecomputeModule::mlp)});
+        if (d.model.contains("moe")) list.push_back(pentamesh::name_of(RecomputeModule::moe));
+        d.training["recompute"] = {{"modules", list}};
+    }
     if (word == "full" && s.has("recompute_method") && method && !layers && !none)
         s.refusal("recompute-num-layers", "Megatron", s.written("recompute_method"),
                   " stands without --recompute-num-layers");
