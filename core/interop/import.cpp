@@ -385,6 +385,12 @@ std::optional<Plan> make_plan(const ImportRequest& r, const Presets& presets, co
                   plain("The text does not say the cluster: ", (fp4 ? "B200" : "H100"),
                         " with InfiniBand stand in for it; choose another (--cluster on the command line)."));
     }
+    if (r.cluster.empty() && !draft.named_cluster.empty() && !draft.named_device.empty())
+        sheet.ask(Asked::cluster, Severity::info, "network-assumed",
+                  plain("The text names the accelerator ", draft.named_device,
+                        " and not what joins them: the ", "preset ", cluster,
+                        " with its network stands for it; choose another (--cluster on the ",
+                        "command line)."));
     plan["cluster"] = {{"preset", cluster}, {"gpus", draft.gpus}};
     if (!draft.model_preset.empty()) {
         plan["model"] = draft.model;

@@ -42,6 +42,42 @@ TEST_CASE("a PyTorchJob: its command is read on the GPUs of master and workers")
     CHECK(listed(made.settings.mapped, "spec.pytorchReplicaSpecs.Worker.replicas"));
 }
 
+TEST_CASE("of several jobs of a manifest one is read with its own GPUs, and the others are said") {
+    const auto command = [](const std::string& more) {
+        return "[\"bash\", \"-c\", \"torchrun --nproc_per_node 8 --nnodes ${WORLD_SIZE} " + more
+               + " pretrain_gpt.py " + kManifestFlags + "\"]";
+    };
+    const std::string job = pytorch_job(command("--node_rank 0"));
+    CHECK_FALSE(test::problem_called(import_text(job), "several-jobs"));
+    std::string larger =
+        pytorch_job("[\"bash\", \"-c\", \"torchrun --nproc_per_node 8 --nnodes ${WORLD_SIZE} pretrain_gpt.py "
+                    "--tensor-model-parallel-size 4 "
+                    + kManifestFlags + "\"]");
+    larger.replace(larger.find("replicas: 2"), 11, "replicas: 11");
+    const Import made = import_text(job + "---\n" + larger);
+    REQUIRE(made.plan);
+    CHECK(made.plan->cluster.gpus == 24);
+    const ImportProblem* said = test::problem_called(made, "several-jobs");
+    REQUIRE(said);
+    CHECK(said->severity == Severity::warning);
+    CHECK(said->message.find("1 other is not") != std::string::npos);
+    // Ranks of one job differ by no more than their number.
+    CHECK_FALSE(test::problem_called(import_text(job + "---\n" + pytorch_job(command("--node_rank=1"))),
+                                     "several-jobs"));
+}
+
+TEST_CASE("a pipeline of SkyPilot's jobs: the first one's nodes are its own") {
+    const auto task = [](const char* nodes, const char* more) {
+        return std::string("num_nodes: ") + nodes + "\nresources:\n  accelerators: H100:8\nrun: |\n"
+               + "  torchrun --nnodes $SKYPILOT_NUM_NODES --nproc_per_node 8 pretrain_gpt.py " + more
+               + kManifestFlags + "\n";
+    };
+    const Import made = import_text("name: both\n---\n" + task("3", "") + "---\n" + task("6", "--swiglu "));
+    REQUIRE(made.plan);
+    CHECK(made.plan->cluster.gpus == 24);
+    CHECK(test::problem_called(made, "several-jobs"));
+}
+
 TEST_CASE("a PyTorchJob whose command starts no known program is refused by its kind") {
     CHECK_THROWS_WITH_AS(
         import_text(pytorch_job("[\"python\", \"serve.py\"]")),
@@ -70,6 +106,10 @@ TEST_CASE("the accelerators of a SkyPilot task name the cluster; a count that no
     CHECK(a100.plan->cluster.gpus == 16);
     CHECK(a100.plan->cluster.gpu.name.find("A100") != std::string::npos);
     CHECK_FALSE(test::problem_called(a100, "cluster-assumed"));
+    const ImportProblem* network = test::problem_called(a100, "network-assumed");
+    REQUIRE(network);
+    CHECK(network->severity == Severity::info);
+    CHECK(network->message.find("A100-80GB") != std::string::npos);
     for (const char* count : {"-8", "99999999999999999999", "9223372036854775807", "x"}) {
         CAPTURE(count);
         const Import made = task(std::string("H100:") + count);

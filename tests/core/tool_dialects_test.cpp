@@ -448,7 +448,7 @@ TEST_CASE("Primus on torchtitan has defaults of its own") {
     CHECK(made.plan->training.recompute.kind == Recompute::none);
 }
 
-// lm-sys/FastChat 0e6d3e4b, fastchat/train/train_lora.py: get_peft_model is called whatever the flags say,
+// lm-sys/FastChat 0e6d3e4b, fastchat/train/train_lora.py: get_peft_model is called with any flags,
 // with lora_r 8 by default; huggingface/trl f2cd5771, trl/trainer/model_config.py: use_peft is off by
 // default.
 TEST_CASE("transformers' Trainer: adapters that no switch says are said") {
