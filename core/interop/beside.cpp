@@ -49,8 +49,11 @@ class Reading {
         std::vector<Setting> fsdp;
         std::erase_if(text_.settings, [&](const Setting& s) { return file_of_fsdp(s, fsdp); });
         std::move(fsdp.begin(), fsdp.end(), std::back_inserter(text_.settings));
-        for (const Setting& s : text_.settings)
-            if (names_deepspeed(s) && out_.files.size() < kMostFiles) of_deepspeed(s);
+        for (Setting& s : text_.settings)
+            if (names_deepspeed(s) && out_.files.size() < kMostFiles) {
+                of_deepspeed(s);
+                s.unknown.clear();
+            }
         if (!out_.files.empty()) say_files();
         if (text_.launch) loose();
         return std::move(out_);
@@ -63,12 +66,24 @@ class Reading {
         return s.name.starts_with("-") ? flag_key(s.name) : leaf_key(s.name);
     }
 
-    static bool names_deepspeed(const Setting& s) {
+    // Returns the file of that name that the script itself writes, or null.
+    [[nodiscard]] const std::string* written(std::string_view name) const {
+        if (!text_.launch || name.empty()) return nullptr;
+        const auto plain = [](std::string_view path) {
+            while (path.starts_with("./")) path.remove_prefix(2);
+            return path;
+        };
+        for (const auto& [file, text] : text_.launch->written)
+            if (plain(file) == plain(name)) return &text;
+        return nullptr;
+    }
+
+    [[nodiscard]] bool names_deepspeed(const Setting& s) const {
         const std::string leaf = leaf_of(s);
         static constexpr std::string_view kNames[] = {
             "deepspeed", "deepspeed_config", "deepspeed_config_file",
             "ds_config", "ds_config_path",   "deepspeed_file"};
-        return s.unknown.empty() && names_json(s.value)
+        return (s.unknown.empty() || written(s.value)) && (names_json(s.value) || written(s.value))
                && std::find(std::begin(kNames), std::end(kNames), leaf) != std::end(kNames);
     }
 
@@ -115,18 +130,31 @@ class Reading {
     }
 
     std::optional<std::string> text_of(const std::string& name) const {
+        if (const std::string* own = written(name))
+            return own->empty() ? std::nullopt : std::optional<std::string>(*own);
         return r_.other && !name.empty() ? r_.other(name) : std::nullopt;
     }
 
     std::vector<Setting> settings_of(const std::string& name, const std::string& text) {
-        std::vector<Setting> out = flatten(read_yaml(text, name));
-        for (Setting& s : out) s.at.file = name;
+        std::vector<Setting> out;
+        const bool own = written(name) != nullptr;
+        try {
+            out = flatten(read_yaml(text, name));
+        } catch (const Error&) {
+            if (own) return {};  // an unknown value may be a part of its syntax
+            throw;
+        }
+        for (Setting& s : out) {
+            s.at.file = name;
+            const std::size_t open = own ? s.value.find('$') : std::string::npos;
+            if (open != std::string::npos) s.unknown = s.value.substr(open + 1);
+        }
         out_.files.push_back(name);
         return out;
     }
 
     void file_of_accelerate(const Setting& s, std::vector<Setting>& accelerate) {
-        const auto text = s.unknown.empty() ? text_of(s.value) : std::nullopt;
+        const auto text = s.unknown.empty() || written(s.value) ? text_of(s.value) : std::nullopt;
         if (!text) {  // the program's tool says what may stand in it
             Setting flag = s;
             flag.of.clear();
@@ -181,7 +209,8 @@ class Reading {
         if (std::find(out_.files.begin(), out_.files.end(), named.value) != out_.files.end()) return;
         const auto text = text_of(named.value);
         if (!text || !without_blanks(*text).starts_with("{")) return;
-        part("deepspeed", settings_of(named.value, *text));
+        if (std::vector<Setting> settings = settings_of(named.value, *text); !settings.empty())
+            part("deepspeed", std::move(settings));
     }
 
     // Reads settings of a tool of fields; what it says for the program is handed on. `more`: a file that it
@@ -255,8 +284,14 @@ class Reading {
         ImportProblem read;
         read.severity = Severity::info;
         read.code = "files-read";
-        read.message = join(out_.files, " and ") + (out_.files.size() == 1 ? " stands" : " stand")
-                       + " beside the text and was read too.";
+        const bool own = std::all_of(out_.files.begin(), out_.files.end(),
+                                     [&](const std::string& file) { return written(file) != nullptr; });
+        const bool one = out_.files.size() == 1;
+        read.message = join(out_.files, " and ")
+                       + (own   ? ", which the script writes,"
+                          : one ? " stands beside the text and"
+                                : " stand beside the text and")
+                       + (one ? " was read too." : " were read too.");
         out_.problems.push_back(std::move(read));
     }
 

@@ -613,6 +613,8 @@ void read_megatron(SettingsSheet& sheet, PlanDraft& draft, const Presets& preset
                    const KnownSettings& known) {
     MegatronDialect dialect{.known = known};
     dialect.model_named = !draft.model_preset.empty() && !sheet.has("num_layers");
+    if (dialect.model_named && presets.has(PresetKind::model, draft.model_preset))
+        dialect.named = presets.model(draft.model_preset);
     const auto nodes = sheet.integer(own::kNodes), each = sheet.integer(own::kGpusPerNode);
     if (draft.gpus == 0 && each) draft.gpus = nodes.value_or(1) * *each;
     for (const char* word : {"bert", "t5", "ict", "retro", "vision", "tasks/"})

@@ -171,10 +171,16 @@ std::optional<Plan> make_plan(const ImportRequest& r, const Presets& presets, co
                   plain("The text does not say the cluster: ", (fp4 ? "B200" : "H100"),
                         " with InfiniBand stand in for it; choose another (--cluster on the command line)."));
     }
+    if (r.cluster.empty() && !draft.named_cluster.empty() && !draft.named_device.empty())
+        sheet.ask(Asked::cluster, Severity::info, "network-assumed",
+                  plain("The text names the accelerator ", draft.named_device,
+                        " and not what joins them: the preset ", cluster,
+                        " with its network stands for it; choose another (--cluster on the command line)."));
     plan["cluster"] = {{"preset", cluster}, {"gpus", draft.gpus}};
     if (!draft.model_preset.empty()) {
         plan["model"] = draft.model;
         plan["model"]["preset"] = draft.model_preset;
+        if (draft.no_experts) plan["model"]["moe"] = nullptr;
         if (draft.model.value("layers", 0) == presets.model(draft.model_preset).layers)
             plan["model"].erase("layers");
     } else if (!draft.own_model) {

@@ -34,6 +34,7 @@ struct ManifestCommand {
     std::string called, text, variables;
     int line = 0;
     bool on_gpus = false;
+    std::size_t document = 0;  // of the text, that it stands in
     // A tool that is read comes before GPUs: under MPI the launcher has none.
     [[nodiscard]] int weight() const {
         return (guess_tools("#!/bin/bash\n" + text).empty() ? 0 : 2) + (on_gpus ? 1 : 0);
@@ -49,6 +50,20 @@ constexpr TaskKeys kDstack{"a dstack task", "dstack", "nodes", "gpu", "env", "co
 // commandJob.schema.json: nodes stand in `resources`, which names no devices.
 constexpr TaskKeys kAzure{"an Azure ML job", "", "instance_count", "", "environment_variables", "command"};
 
+// Returns a command without the rank of its node, which is another one on each.
+std::string without_rank(const std::string& command) {
+    std::string out;
+    bool rank = false;
+    for (const std::string_view word : split_words(command, " \t\r\n")) {
+        const bool skipped = std::exchange(rank, false);
+        const std::string_view name = word.substr(0, word.find('='));
+        const bool is_rank = name == "--node_rank" || name == "--node-rank" || name == "--machine_rank";
+        rank = is_rank && name == word;
+        if (!skipped && !is_rank) out += std::string(word) + " ";
+    }
+    return out;
+}
+
 class ManifestReading {
   public:
     ManifestReading(const ImportRequest& r, Manifest& out) : out_(out) {
@@ -60,6 +75,32 @@ class ManifestReading {
     std::map<std::string, std::pair<std::string, int>> files;  // of ConfigMaps, with their lines
     std::vector<ManifestCommand> commands;
     std::string kind;  // of the document that is read
+
+    // Keeps the counts of each document, and those of all together: a job may stand in several.
+    template <typename Read>
+    void document(Read&& read) {
+        const std::string by = std::exchange(operator_, {});
+        const std::int64_t processes = std::exchange(processes_, 0);
+        Manifest all = std::exchange(out_, {});
+        const std::size_t first = commands.size();
+        read();
+        for (std::size_t k = first; k < commands.size(); ++k) commands[k].document = documents_.size();
+        if (commands.size() > first) documents_.push_back({out_, operator_, processes_});
+        if (operator_.empty()) operator_ = by;
+        if (processes_ == 0) processes_ = processes;
+        out_.nodes = std::min(out_.nodes + all.nodes, kMostOfManifest);
+        out_.gpus = std::max(out_.gpus, all.gpus);
+        if (!all.device.empty()) out_.device = all.device;
+        if (!all.unknown.empty()) out_.unknown = all.unknown;
+        all.rows.insert(all.rows.end(), out_.rows.begin(), out_.rows.end());
+        out_.rows = std::move(all.rows);
+    }
+    // Leaves only what that document says.
+    void keep(std::size_t document) {
+        out_ = documents_[document].counts;
+        operator_ = documents_[document].by;
+        processes_ = documents_[document].processes;
+    }
 
     void kubernetes(const Node& root) {
         kind = text_of(root.find("kind"));
@@ -308,11 +349,18 @@ class ManifestReading {
         commands.push_back({std::move(called), std::move(text), variables_, line, on_gpus});
     }
 
+    struct Document {
+        Manifest counts;
+        std::string by;  // "PyTorchJob"
+        std::int64_t processes = 0;
+    };
+
     Manifest& out_;
     GivenValues given_;
     std::string variables_, operator_;
     std::set<std::string> names_;
     std::int64_t processes_ = 0;
+    std::vector<Document> documents_;
 };
 
 std::string program_in(const std::string& command) {
@@ -370,7 +418,8 @@ std::string read_documents(ManifestReading& reading, Scheduler scheduler, const 
     std::string part, called;
     std::size_t lines = 0;
     const auto document = [&] {
-        const std::string kind = read_document(reading, scheduler, read_yaml(part, r.path));
+        std::string kind;
+        reading.document([&] { kind = read_document(reading, scheduler, read_yaml(part, r.path)); });
         if (called.empty()) called = kind;
     };
     for (const std::string_view each : split(r.text, '\n')) {
@@ -385,6 +434,24 @@ std::string read_documents(ManifestReading& reading, Scheduler scheduler, const 
     }
     document();
     return called;
+}
+
+// Says which of several commands is read, with the counts of its own document: those of other jobs are
+// theirs.
+void choose_command(ManifestReading& reading, Scheduler scheduler, const ManifestCommand& best,
+                    Manifest& out) {
+    std::set<std::string> others;
+    bool elsewhere = scheduler != Scheduler::kubernetes;
+    for (const ManifestCommand& c : reading.commands)
+        if (c.weight() > 1 && without_rank(c.text) != without_rank(best.text)) {
+            others.insert(without_rank(c.text));
+            elsewhere = elsewhere || c.document != best.document;
+        }
+    if (elsewhere) reading.keep(best.document);
+    if (others.empty()) return;
+    out.others = plain("The manifest has ", others.size() + 1, " commands of a training: that of line ",
+                       best.line, " (", best.called, ") is read, ", others.size(),
+                       others.size() == 1 ? " other is not." : " others are not.");
 }
 
 // Returns the cluster that stands for an accelerator, "tpu7x", "nvidia-h100-80gb"; empty: none does.
@@ -423,6 +490,7 @@ std::optional<Manifest> take_manifest(ImportRequest& r) {
         throw Error(ErrorKind::invalid, r.path, "",
                     out.called
                         + ": it holds no command; the script or the file that the job takes can be read");
+    choose_command(reading, scheduler, *best, out);
     out.called = best->called;
     ManifestCommand job = *best;
     // A script of a ConfigMap in the same text, and files for the program.
@@ -466,7 +534,10 @@ void take_named_device(const Manifest* manifest, const Launch* launch, const Too
     if (device.empty() && manifest) device = manifest->device;
     if (device.empty() && flag) device = flag->value;
     const std::string cluster = device.empty() ? std::string() : cluster_of_device(device, presets);
+    if (draft.named_cluster.empty() && !flag && !cluster.starts_with("tpu")) draft.named_device = device;
     if (draft.named_cluster.empty()) draft.named_cluster = cluster;
+    if (manifest && !manifest->others.empty())
+        sheet.problem(Severity::warning, "several-jobs", manifest->others);
     if (flag && !cluster.empty()) sheet.map("gpu", "/cluster");
     if (device == "tpu7x")
         sheet.problem(Severity::warning, "devices-of-chip",

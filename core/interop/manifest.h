@@ -21,6 +21,7 @@ struct Manifest {
     std::int64_t gpus = 0;     // of a node; 0: it says none
     bool counts_nodes = true;  // false: its command says how many
     std::vector<Listed> rows;  // what was read of it
+    std::string others;        // says that it has other commands, which are not read; empty: it has none
 };
 
 // Puts the manifest's command in the place of the text: of several the one of a tool that is read, on GPUs.

@@ -75,6 +75,8 @@ void refuse_other_words(SettingsSheet& s) {
                 return word_of(one) == word || (deepspeed && same_letters(word_of(one), word));
             });
         };
+        // HabanaAI/Megatron-DeepSpeed 891d6db9 has a third one (megatron/arguments.py).
+        if (deepspeed && row.key() == "recompute_granularity" && said->value == "mlp") continue;
         const std::vector<std::string_view> all = split_words(said->value);  // a flag may take several
         if (said->value[0] != '[' && !std::all_of(all.begin(), all.end(), is_choice))
             s.error("word-not-allowed", said->name, ": ", shown_text(said->value),
@@ -777,6 +779,8 @@ void read_bridge(SettingsSheet& s, PlanDraft& d, const Presets& presets, const L
     read_world(s, d, launch);
     const bool experts = presets.has(PresetKind::model, d.model_preset) && presets.model(d.model_preset).moe;
     if (experts) d.model["moe"] = nlohmann::json::object();
+    if (!own_model && presets.has(PresetKind::model, d.model_preset))
+        dialect.named = presets.model(d.model_preset);
     know_layers(d, presets);
     const bool performance =
         launch
@@ -792,7 +796,7 @@ void read_bridge(SettingsSheet& s, PlanDraft& d, const Presets& presets, const L
     if (own_model && s.written("num_layers").starts_with("Gemma3ModelProvider.")) gemma3_defaults(d.model);
     if (d.model.contains("moe") && d.model["moe"].empty()) d.model.erase("moe");
     read_megatron_training(s, d, dialect);
-    if (experts && !d.model.contains("moe")) d.model["moe"] = nlohmann::json::object();
+    if (experts && !d.no_experts && !d.model.contains("moe")) d.model["moe"] = nlohmann::json::object();
     read_megatron_layout(s, d, dialect);
     if (d.model.contains("moe") && d.model["moe"].empty()) d.model.erase("moe");
     // The performance scripts set it wherever there is tensor parallelism.

@@ -6,6 +6,7 @@
 #include "core/interop/settings_sheet.h"
 
 #include <cstdint>
+#include <optional>
 
 namespace pentamesh::interop {
 
@@ -16,6 +17,7 @@ struct MegatronDialect {
     const KnownSettings& known;
     bool command_line = true;      // flags of pretrain_gpt.py: absent means Megatron's default
     bool model_named = false;      // the model comes from a preset: only what the text says is put over it
+    std::optional<Model> named{};  // that preset's
     bool overlap_default = false;  // ddp.overlap_grad_reduce where it is not said
     bool distributed_optimizer_default = false;
     std::int64_t micro_batch_default = 0, global_batch_default = 0;  // 0: required, micro * dp

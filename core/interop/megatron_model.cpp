@@ -3,6 +3,7 @@
 #include "core/interop/megatron.h"
 #include "core/interop/script/settings.h"
 #include "core/interop/state_types.h"
+#include "core/io/plan_json.h"
 #include "core/plan/names.h"
 #include "core/plan/plan_fields.h"
 
@@ -16,7 +17,8 @@ class ModelReader {
   public:
     ModelReader(SettingsSheet& sheet, PlanDraft& draft, const MegatronDialect& dialect)
         : s_(sheet), d_(draft), m_(draft.model), known_(dialect.known), whole_(!dialect.model_named),
-          command_line_(dialect.command_line), require_(dialect.command_line && whole_) {}
+          command_line_(dialect.command_line), require_(dialect.command_line && whole_),
+          base_(whole_ || !dialect.named ? nullptr : &*dialect.named) {}
 
     void read() {
         take_fields(s_, d_, known_, "/model");
@@ -27,13 +29,17 @@ class ModelReader {
         vocabulary();
         const bool compressed = whole_ && s_.value_of("experimental_attention_variant") == "dsv4_hybrid";
         const bool latent = s_.flag("multi_latent_attention", "/model/attention").value_or(false);
-        if (latent && !compressed) latent_attention();
+        if (base_ && base_->mla)
+            latent_over();
+        else if (latent && !compressed)
+            latent_attention();
         window();
         experts();
         mamba();
         linear_attention();
         if (compressed) compressed_attention(latent);
         hyper_connections();
+        if (base_) take_away();
     }
 
   private:
@@ -92,6 +98,12 @@ class ModelReader {
             m_["kv_heads"] = s_.text("attention_head_type", "/model/kv_heads") == "multiquery"
                                  ? nlohmann::json(1)
                                  : m_["heads"];
+        else if (base_ && base_->kv_heads != base_->heads
+                 && (takes_away("group_query_attention") || takes_away("num_query_groups")))
+            m_["kv_heads"] = value("heads", base_->heads);
+        if (base_ && takes_away("kv_channels") && !base_->mla)
+            m_["head_dim"] = std::max<std::int64_t>(
+                value("hidden", base_->hidden) / std::max<std::int64_t>(value("heads", base_->heads), 1), 1);
     }
 
     // Reads "M-M*|ME/MM": a layer a letter, stages of the pipeline between bars, layers that predict further
@@ -179,13 +191,25 @@ class ModelReader {
             m_["ffn_kind"] = "relu2";
         } else if (geglu.value_or(false)) {
             m_["ffn_kind"] = "geglu";
-        } else if (whole_) {
+        } else if (whole_ || (base_ && loses_activation())) {
             m_["ffn_kind"] = "gelu";
         }
         if (!whole_ || m_.contains("ffn") || !m_.contains("hidden")) return;
         // From arguments.py: 4 h; with SwiGLU two thirds of it, a multiple of 64.
         const std::int64_t h = value("hidden", 0);
         m_["ffn"] = m_["ffn_kind"] == "swiglu" ? h * 4 * 2 / 3 / 64 * 64 : 4 * h;
+    }
+
+    // Returns true where the text switches off what the model that it names has between its two products.
+    [[nodiscard]] bool loses_activation() const {
+        switch (base_->ffn_kind) {
+        case FfnKind::swiglu: return takes_away("swiglu") || takes_away("gated_linear_unit");
+        case FfnKind::geglu: return takes_away("quick_geglu") || takes_away("gated_linear_unit");
+        case FfnKind::relu2: return takes_away("squared_relu");
+        case FfnKind::gelu:
+        case FfnKind::xielu: break;
+        }
+        return false;
     }
 
     void norms_and_biases() {
@@ -247,6 +271,95 @@ class ModelReader {
         take_fields(s_, d_, known_, "/model/mla");
     }
 
+    // The text changes latent attention of the model that it names, or takes it away: heads are kv_channels
+    // wide then, have keys of their own unless num_query_groups says how many, and norms that were the
+    // latents' (Megatron-LM, transformer_config.py, __post_init__; Bridge, deepseek_v3_bridge.py).
+    void latent_over() {
+        constexpr const char* kKey = "multi_latent_attention";
+        if (!takes_away(kKey)) {
+            m_["mla"] = nlohmann::json::object();
+            take_fields(s_, d_, known_, "/model/mla");
+            if (takes_away("q_lora_rank") && base_->mla->q_lora_rank > 0) m_["mla"]["q_lora_rank"] = 0;
+            return drop_same("mla");
+        }
+        for (const NamedField& f : known_.fields())
+            if (f.field.starts_with("/model/mla/") && s_.has(f.key)) s_.ignore(f.key);
+        m_["attention"] = pentamesh::name_of(AttentionKind::mha_gqa);
+        m_["mla"] = nullptr;
+        m_.emplace("kv_heads", value("heads", base_->heads));
+        m_.emplace("qk_norm", pentamesh::name_of(QkNorm::head));
+        if (m_.contains("head_dim")) return;
+        m_["head_dim"] = base_->mla->qk_nope_head_dim;
+        s_.ask(Asked::nothing, Severity::warning, "head-dim-missing",
+               plain(s_.written(kKey), " takes latent attention away from ", base_->name,
+                     ", and the text does not say how wide its heads are then (kv_channels): ",
+                     base_->mla->qk_nope_head_dim, " stand in for it; set /model/head_dim."),
+               {{"/model/head_dim", base_->mla->qk_nope_head_dim}});
+    }
+
+    // Takes out what a part of the model has in the model that the text names too.
+    void drop_same(const char* part) {
+        const nlohmann::json all = model_to_json(*base_);
+        const nlohmann::json base = all.value(part, nlohmann::json::object());
+        for (auto it = m_[part].begin(); it != m_[part].end();)
+            it = base.contains(it.key()) && base[it.key()] == it.value() ? m_[part].erase(it) : std::next(it);
+        if (m_[part].empty()) m_.erase(part);
+    }
+
+    // Returns true where the text says null, false or 0 over the model that it names.
+    [[nodiscard]] bool takes_away(std::string_view key) const {
+        const Setting* said = base_ ? s_.last(key) : nullptr;
+        return said && said->stated && !said->quoted && said->unknown.empty()
+               && (says_nothing(said->value) || flag_of_word(said->value) == false);
+    }
+
+    // Takes out what the text says null, false or 0 of.
+    void take_away() {
+        static constexpr std::pair<const char*, const char*> kWhole[] = {
+            {"mtp_num_layers", "/mtp_layers"},
+            {"qk_layernorm", "/qk_norm"},
+            {"attention_output_gate", "/attention_gate"},
+            {"enable_hyper_connections", "/hyper_streams"},
+            {"enable_mhc_connections", "/hyper_streams"},
+            {"moe_shared_expert_intermediate_size", "/moe/shared_experts"},
+            {"moe_router_enable_expert_bias", "/moe/router_bias"},
+            {"moe_router_group_topk", "/moe/max_nodes_per_token"},
+            {"moe_router_num_groups", "/moe/max_nodes_per_token"},
+            {"moe_latent_size", "/moe/latent"},
+            {"moe_shared_expert_gate", "/moe/shared_expert_gate"},
+            {"shared_expert_gate", "/moe/shared_expert_gate"}};
+        const nlohmann::json base = model_to_json(*base_);
+        for (const auto& [key, field] : kWhole) {
+            const nlohmann::json::json_pointer at(field);
+            const bool gone = d_.no_experts && std::string_view(field).starts_with("/moe");
+            if (gone || !takes_away(key) || !base.contains(at)) continue;
+            const nlohmann::json& has = base[at];
+            if (has.is_boolean())
+                m_[at] = false;
+            else if (has.is_number())
+                m_[at] = 0;
+            else if (!m_.contains(at))
+                m_[at] = "none";
+            s_.map(key, std::string("/model") + field);
+        }
+        // Without these a size is another one's, and which is not the same in all of Megatron's tools.
+        static constexpr std::pair<const char*, const char*> kSizes[] = {
+            {"ffn_hidden_size", "/ffn"},       {"moe_ffn_hidden_size", "/moe/expert_ffn"},
+            {"moe_router_topk", "/moe/top_k"}, {"window_size", "/sliding_window"},
+            {"moe_layer_freq", "/moe"},        {"linear_attention_freq", "/linear"},
+            {"num_layers", "/layers"},         {"hidden_size", "/hidden"},
+            {"num_attention_heads", "/heads"}};
+        for (const auto& [key, field] : kSizes)
+            if (takes_away(key) && base.contains(nlohmann::json::json_pointer(field)))
+                s_.cannot_hold(key, std::string("it takes away what the model has: the plan keeps it, /model")
+                                        + field + " can say another");
+        const bool variant =
+            base_->linear || base_->compressed || (base_->mla && base_->mla->index_heads > 0);
+        if (variant && takes_away("experimental_attention_variant"))
+            s_.cannot_hold("experimental_attention_variant",
+                           "it takes away what the model has: the plan keeps it, /model can say another");
+    }
+
     // Reads "128,0" or "(128, 0)": a token sees so many tokens before it, and itself
     // (transformer_config.py, window_size).
     void window() {
@@ -273,6 +386,8 @@ class ModelReader {
         const nlohmann::json named = m_.value("moe", nlohmann::json());  // of the model that the text names
         m_.erase("moe");
         take_fields(s_, d_, known_, "/model/moe");
+        d_.no_experts = base_ && base_->moe && (takes_away("num_experts") || takes_away("num_moe_experts"));
+        if (base_ && base_->moe && !d_.no_experts) return experts_over(n, named);
         if (!has) {
             m_.erase("moe");
             if (!named.is_null())
@@ -297,6 +412,26 @@ class ModelReader {
         which_layers();
     }
 
+    // The text changes experts of the model that it names.
+    void experts_over(std::optional<std::int64_t> n, const nlohmann::json& named) {
+        if (!m_.contains("moe")) m_["moe"] = nlohmann::json::object();
+        nlohmann::json& e = m_["moe"];
+        if (n) e["experts"] = *n;
+        if (e.contains("shared_expert_ffn")) e.emplace("shared_experts", 1);
+        if (const auto wide = s_.integer("moe_latent_size", "/model/moe/latent", 0)) e["latent"] = *wide;
+        for (const char* key : {"moe_shared_expert_gate", "shared_expert_gate"})
+            if (const auto gate = s_.flag(key, "/model/moe/shared_expert_gate"))
+                e["shared_expert_gate"] = *gate;
+        if (s_.has("moe_layer_freq") && !takes_away("moe_layer_freq")) which_layers();
+        // Shared experts of the text are one of their whole width.
+        const std::int64_t all = base_->moe->shared_experts * base_->moe->shared_expert_ffn;
+        if (e.value("shared_experts", std::int64_t{0}) == 1
+            && e.value("shared_expert_ffn", std::int64_t{0}) == all)
+            e.erase("shared_experts"), e.erase("shared_expert_ffn");
+        drop_same("moe");
+        if (!m_.contains("moe") && !named.is_null()) m_["moe"] = named;
+    }
+
     void which_layers() {
         const auto text = s_.text("moe_layer_freq", "/model/moe/first_dense_layers");
         if (!text) return;
@@ -309,6 +444,7 @@ class ModelReader {
         } else if (const auto list = parse_layer_pattern(*text)) {
             pattern = *list;
         }
+        if (base_ && (pattern.empty() || !base_->pattern.empty())) return irregular_layers(pattern);
         if (static_cast<std::int64_t>(pattern.size()) != layers) {
             s_.error("moe-layer-freq", s_.written("moe_layer_freq"), ": ", *text, " does not name ", layers,
                      " layers");
@@ -532,6 +668,7 @@ class ModelReader {
     nlohmann::json& m_;
     const KnownSettings& known_;
     bool whole_, command_line_, require_;
+    const Model* base_;  // the model that the text names and changes; null: it says all itself
 };
 
 }  // namespace
@@ -731,6 +868,13 @@ void read_recompute(SettingsSheet& s, PlanDraft& d) {
     whole = s.flag("checkpoint_activations", "/training/recompute").value_or(false) || whole;
     const std::string word = activations ? "selective" : granularity.value_or(whole ? "full" : "none");
     d.training["recompute"] = (word == "full" && !none) || word == "selective" ? word : "none";
+    // Habana's Megatron-DeepSpeed: what stands behind attention, experts too (megatron/model/transformer.py,
+    // _checkpointed_mlp_forward).
+    if (word == "mlp") {
+        nlohmann::json list = nlohmann::json::array({pentamesh::name_of(RecomputeModule::mlp)});
+        if (d.model.contains("moe")) list.push_back(pentamesh::name_of(RecomputeModule::moe));
+        d.training["recompute"] = {{"modules", list}};
+    }
     if (word == "full" && s.has("recompute_method") && method && !layers && !none)
         s.refusal("recompute-num-layers", "Megatron", s.written("recompute_method"),
                   " stands without --recompute-num-layers");

@@ -177,6 +177,7 @@ class KnownSettings;
 struct PlanDraft {
     nlohmann::json model = nlohmann::json::object();  // inline fields, over `model_preset` where there is one
     std::string model_preset;
+    bool no_experts = false;  // the text takes away those of the model that it names
     nlohmann::json layout = nlohmann::json::object();
     nlohmann::json training = nlohmann::json::object();
     std::int64_t gpus = 0;  // 0: the text does not say
@@ -185,6 +186,7 @@ struct PlanDraft {
     std::string named_model;           // a preset's id, by the recipe's name: where the text says no model
     std::string class_model;           // the preset of a class of NeMo 2 whose sizes the text changes
     std::string named_cluster;         // the same: where the user says no cluster
+    std::string named_device;          // the accelerator that says the cluster, "H100"; empty: none does
     std::int64_t gpus_of_name = 0;     // that the file's name says; 0: it says none
     std::string other_model;           // the text's name of a model that no preset has
     std::string why_no_preset;         // what of its blocks a plan cannot state, where that is known

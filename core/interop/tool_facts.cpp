@@ -134,8 +134,9 @@ class FactsReader {
                     if (const std::string to = target_of(row); to.starts_with("/"))
                         code_.try_emplace(plain_leaf(name), Pointers{to});
                 const json read = file.value("code_reads", json::object());
-                for (const auto& [name, field] : read.items())
-                    code_.try_emplace(name, Pointers{field.get<std::string>()});
+                for (const auto& [name, of] : read.items())
+                    for (const json& field : of.is_array() ? of : json::array({of}))
+                        code_[name].insert(field.get<std::string>());
                 for (const json& name : file.value("also_read", json::array()))
                     code_.try_emplace(name.get<std::string>());
             }

@@ -311,13 +311,16 @@ void read_own_layers(const Fields& f, Model& m) {
     if (own && !own->is_object()) f.fail("per_layer_config", "must be an object");
     const Layers before = layers_of(m);
     Layers layers = before;
-    for (std::size_t i = 0; i < words.size() && m.moe; ++i) {
+    for (std::size_t i = 0; i < words.size(); ++i) {
         const bool known =
             words[i] == "dense" || words[i] == "sparse" || words[i] == "moe" || words[i] == "hash_moe";
         if (!known)
             f.fail("mlp_layer_types", "layer " + std::to_string(i) + " is " + shown_json(words[i])
                                           + ", must be dense or sparse");
-        if (layers[i].ffn != LayerFfn::none)
+        if (!m.moe && words[i] != "dense")
+            f.fail("mlp_layer_types", "layer " + std::to_string(i) + " is " + shown_json(words[i])
+                                          + ", and the model has no experts");
+        if (m.moe && layers[i].ffn != LayerFfn::none)
             layers[i].ffn = words[i] == "dense" ? LayerFfn::dense : LayerFfn::moe;
     }
     if (own)

@@ -112,6 +112,18 @@ TEST_CASE("Megatron-DeepSpeed: experts by its own flags and defaults") {
                          "word-not-allowed"));
 }
 
+// HabanaAI/Megatron-DeepSpeed 891d6db9: megatron/arguments.py has three words, and
+// megatron/model/transformer.py, _checkpointed_mlp_forward, runs what stands behind attention again.
+TEST_CASE("Habana's Megatron-DeepSpeed recomputes the MLP alone") {
+    const std::string words = " --recompute-granularity mlp ";
+    const Import made =
+        import_text(small_gpt("deepspeed --num_gpus 8", "--deepspeed --zero-stage 1" + words));
+    REQUIRE(made.plan);
+    CHECK_FALSE(made.failed());
+    CHECK(made.plan->training.recompute.modules == RecomputeModules(RecomputeModule::mlp));
+    CHECK(problem_called(import_text(small_gpt("torchrun --nproc_per_node 8", words)), "word-not-allowed"));
+}
+
 // IEIT-Yuan/Yuan2.0-M32, megatron/arguments.py; bigcode-project/Megatron-LM, megatron/model/transformer.py.
 TEST_CASE("forks of Megatron: Yuan's stages and norm, bigcode's one head for all") {
     const Import yuan = import_text(small_gpt("torchrun --nproc_per_node 4",

@@ -337,6 +337,12 @@ TEST_CASE("the language model of further families with images or sound is read")
     }
 }
 
+TEST_CASE("layers that are all dense may be listed in a model without experts") {
+    const char* dense = R"({"mlp_layer_types": ["dense", "dense", "dense", "dense"]})";
+    CHECK(model_from_hf(config_of("llama", {}, dense), "c.json")
+          == model_from_hf(config_of("llama", {}, "{}"), "c.json"));
+}
+
 TEST_CASE("families that no plan can state are refused by their name, and values by their place") {
     struct Row {
         const char* type;
@@ -365,6 +371,10 @@ TEST_CASE("families that no plan can state are refused by their name, and values
         {"minicpm", R"({"num_experts": 8})", "/num_experts: minicpm: the experts"},
         {"hy_v3", R"({"num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 64,
             "mlp_layer_types": ["dense", "sparse", "thin", "sparse"]})",
+         "/mlp_layer_types: layer 2 is \"thin\", must be dense or sparse"},
+        {"llama", R"({"mlp_layer_types": ["dense", "dense", "sparse", "dense"]})",
+         "/mlp_layer_types: layer 2 is \"sparse\", and the model has no experts"},
+        {"llama", R"({"mlp_layer_types": ["dense", "dense", "thin", "dense"]})",
          "/mlp_layer_types: layer 2 is \"thin\", must be dense or sparse"},
         {"llama", R"({"per_layer_config": {"9": {"head_dim": 64}}})",
          "/per_layer_config/9: must be an object, for a layer from 0 to 3"},

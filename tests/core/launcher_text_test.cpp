@@ -83,6 +83,48 @@ TEST_CASE("a launcher's own words are listed: torchrun, srun, deepspeed, ray") {
     CHECK(problem_called(open, "gpus-missing"));
 }
 
+TEST_CASE("a file of DeepSpeed that the script writes is read by the name that the command has for it") {
+    const auto script = [](const std::string& name, const std::string& written) {
+        return "#!/bin/bash\n" + written
+               + "deepspeed --num_gpus 8 train.py --model_name_or_path meta-llama/Llama-2-7b-hf "
+                 "--per_device_train_batch_size 2 --gradient_accumulation_steps 4 --bf16 True "
+                 "--learning_rate 1e-5 --deepspeed "
+               + name + "\n";
+    };
+    const std::string json =
+        R"({"train_micro_batch_size_per_gpu": "auto", "zero_optimization": {"stage": 3}})";
+    const std::string named = R"($(dirname "$0")/ds.json)";
+    const auto document = [&](const std::string& name, const std::string& text) {
+        return "cat > " + name + " <<EOF\n" + text + "\nEOF\n";
+    };
+    for (const std::string& text :
+         {script(named, document(named, json)), script("ds.json", document("./ds.json", json)),
+          script("\"$DS\"", "DS=conf/ds.json\ncat <<EOF > $DS\n" + json + "\nEOF\n"),
+          script("ds.json", "tee ds.json <<EOF\n" + json + "\nEOF\n"),
+          script("ds.json", "echo '" + json + "' > ds.json\n")}) {
+        CAPTURE(text);
+        const Import made = import_text(text);
+        REQUIRE(made.plan);
+        CHECK(made.plan->layout.zero == 3);
+        CHECK(problem_called(made, "files-read"));
+        CHECK_FALSE(problem_called(made, "file-by-name"));
+    }
+    // A message on the error stream, and two texts of one name, are no file that is known.
+    const Import twice =
+        import_text(script("ds.json", document("ds.json", json)
+                                          + document("ds.json", R"({"zero_optimization": {"stage": 1}})")));
+    REQUIRE(twice.plan);
+    CHECK(twice.plan->layout.zero == 0);
+    CHECK_FALSE(problem_called(twice, "files-read"));
+    CHECK_FALSE(
+        problem_called(import_text(script("ds.json", "echo '" + json + "' 2> ds.json\n")), "files-read"));
+    // A value that the script does not say is asked for.
+    const Import open =
+        import_text(script(named, document(named, R"({"zero_optimization": {"stage": ${STAGE}}})")));
+    CHECK(open.failed());
+    CHECK(problem_called(open, "unknown-value"));
+}
+
 TEST_CASE("files that stand beside the text and that it names are read") {
     const std::map<std::string, std::string> files = {
         {"fsdp.yaml",

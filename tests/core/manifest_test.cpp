@@ -52,6 +52,42 @@ TEST_CASE("a PyTorchJob: its command is read on the GPUs of master and workers")
     CHECK(listed(made.settings.mapped, "spec.pytorchReplicaSpecs.Worker.replicas"));
 }
 
+TEST_CASE("of several jobs of a manifest one is read with its own GPUs, and the others are said") {
+    const auto command = [](const std::string& more) {
+        return "[\"bash\", \"-c\", \"torchrun --nproc_per_node 8 --nnodes ${WORLD_SIZE} " + more
+               + " pretrain_gpt.py " + kManifestFlags + "\"]";
+    };
+    const std::string job = pytorch_job(command("--node_rank 0"));
+    CHECK_FALSE(test::problem_called(import_text(job), "several-jobs"));
+    std::string larger =
+        pytorch_job("[\"bash\", \"-c\", \"torchrun --nproc_per_node 8 --nnodes ${WORLD_SIZE} pretrain_gpt.py "
+                    "--tensor-model-parallel-size 4 "
+                    + kManifestFlags + "\"]");
+    larger.replace(larger.find("replicas: 2"), 11, "replicas: 11");
+    const Import made = import_text(job + "---\n" + larger);
+    REQUIRE(made.plan);
+    CHECK(made.plan->cluster.gpus == 24);
+    const ImportProblem* said = test::problem_called(made, "several-jobs");
+    REQUIRE(said);
+    CHECK(said->severity == Severity::warning);
+    CHECK(said->message.find("1 other is not") != std::string::npos);
+    // Ranks of one job differ by no more than their number.
+    CHECK_FALSE(test::problem_called(import_text(job + "---\n" + pytorch_job(command("--node_rank=1"))),
+                                     "several-jobs"));
+}
+
+TEST_CASE("a pipeline of SkyPilot's jobs: the first one's nodes are its own") {
+    const auto task = [](const char* nodes, const char* more) {
+        return std::string("num_nodes: ") + nodes + "\nresources:\n  accelerators: H100:8\nrun: |\n"
+               + "  torchrun --nnodes $SKYPILOT_NUM_NODES --nproc_per_node 8 pretrain_gpt.py " + more
+               + kManifestFlags + "\n";
+    };
+    const Import made = import_text("name: both\n---\n" + task("3", "") + "---\n" + task("6", "--swiglu "));
+    REQUIRE(made.plan);
+    CHECK(made.plan->cluster.gpus == 24);
+    CHECK(test::problem_called(made, "several-jobs"));
+}
+
 TEST_CASE("a manifest without a command that is read is refused by its kind, a template as one") {
     const std::string job = "apiVersion: batch/v1\nkind: Job\nspec:\n";
     const std::pair<std::string, const char*> refused[] = {
@@ -97,6 +133,10 @@ TEST_CASE("tasks of SkyPilot, dstack and Azure ML: nodes, devices, and the text 
         const std::string device = task.device;
         CHECK(made.plan->cluster.gpu.name.find(device) != std::string::npos);
         CHECK((test::problem_called(made, "cluster-assumed") != nullptr) == device.empty());
+        // What joins them is the preset's: the text does not say it.
+        const ImportProblem* network = test::problem_called(made, "network-assumed");
+        REQUIRE((network != nullptr) == !device.empty());
+        if (network) CHECK(network->message.find(device) != std::string::npos);
     }
 }
 

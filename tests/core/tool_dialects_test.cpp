@@ -447,3 +447,28 @@ TEST_CASE("Primus on torchtitan has defaults of its own") {
     CHECK(made.plan->training.micro_batch == 8);
     CHECK(made.plan->training.recompute.kind == Recompute::none);
 }
+
+// lm-sys/FastChat 0e6d3e4b, fastchat/train/train_lora.py: get_peft_model is called with any flags,
+// with lora_r 8 by default; huggingface/trl f2cd5771, trl/trainer/model_config.py: use_peft is off by
+// default.
+TEST_CASE("transformers' Trainer: adapters that no switch says are said") {
+    const auto read = [](const std::string& program, const std::string& more) {
+        return import_text("deepspeed --num_gpus 8 " + program
+                           + " --model_name_or_path meta-llama/Llama-2-7b-hf --bf16 True "
+                             "--per_device_train_batch_size 2 --model_max_length 2048 "
+                             "--gradient_checkpointing True "
+                           + more + "
+");
+    };
+    const auto warns = [](const Import& made) {
+        REQUIRE(made.plan);
+        return std::count_if(made.problems.begin(), made.problems.end(),
+                             [](const ImportProblem& p) { return p.code == "adapters"; });
+    };
+    CHECK(warns(read("fastchat/train/train_lora.py", "--lora_r 8 --lora_alpha 16 --q_lora False")) == 1);
+    CHECK(warns(read("fastchat/train/train_lora.py", "--lora_r 8 --lora_alpha 16")) == 1);
+    CHECK(warns(read("fastchat/train/train_lora.py", "")) == 1);
+    CHECK(warns(read("fastchat/train/train.py", "")) == 0);
+    CHECK(warns(read("sft.py", "--lora_target_modules all-linear")) == 1);
+    CHECK(warns(read("sft.py", "--use_peft --lora_r 8")) == 0);
+}

@@ -117,6 +117,20 @@ TEST_CASE("a tool's own name, one that its rules ask for and one of another tool
     CHECK(marks_in_words(*tool_called("nanotron")) == "`parallelism:` with `tokens:`");
 }
 
+// core/interop/megatron_model.cpp maps it to one or the other, by its word.
+TEST_CASE("a setting that code reads into one of two fields is listed with both") {
+    const ToolFacts megatron = facts_called("megatron");
+    const KnownSetting* variant = called(megatron, "experimental_attention_variant");
+    REQUIRE(variant);
+    CHECK(variant->fields == std::vector<std::string>{"/model/attention", "/model/linear"});
+    const KnownSetting* heads = called(megatron, "linear_num_key_heads");
+    REQUIRE(heads);
+    CHECK(heads->fate == SettingFate::field);
+    const KnownSetting* rank = called(megatron, "q_lora_rank");
+    REQUIRE(rank);
+    CHECK(rank->fields == std::vector<std::string>{"/model/compressed", "/model/mla/q_lora_rank"});
+}
+
 TEST_CASE("a setting that an import maps is listed with that field") {
     // A launcher's flags and the keys of its file are accelerate's.
     const std::vector<std::string> launchers{"--deepspeed", "--fsdp_version"};

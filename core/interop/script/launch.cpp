@@ -494,6 +494,7 @@ Launch read_launch(std::string_view text, const std::string& path,
     const Script script = shell::read_script(text, path, given);
     Launch out;
     out.unread = script.unread;
+    out.written = script.written;
     // These are bare flags, a line or a file of them: every line is a part of one command.
     const auto bare = [](const Invocation& i) { return is_flag(i.words.front().text); };
     if (!script.invocations.empty()

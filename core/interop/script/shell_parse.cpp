@@ -515,12 +515,15 @@ std::string WordReader::double_parentheses() {
     return inside;
 }
 
-bool WordReader::skip_redirections(std::vector<Document>* documents, std::vector<Word>* strings) {
+bool WordReader::skip_redirections(std::vector<Document>* documents, std::vector<Word>* strings,
+                                   std::vector<Word>* outputs) {
     bool any = false;
     while (true) {
         WordReader look = *this;
         look.skip_blanks();
+        const std::size_t digits = look.at_;
         while (!look.at_end() && is_digit(look.text_[look.at_])) ++look.at_;
+        const bool errors = look.at_ > digits && look.text_.substr(digits, look.at_ - digits) != "1";
         const bool both = look.starts("&>");
         if (look.placeholder() > 0) return any;
         if (!both && !look.starts(">") && !look.starts("<")) return any;
@@ -532,15 +535,18 @@ bool WordReader::skip_redirections(std::vector<Document>* documents, std::vector
             continue;
         }
         const bool string = look.starts("<<<"), here = !string && look.starts("<<");
+        const bool output = look.starts(">") && !errors;
         look.at_ += both ? 2 : 0;
         while (!look.at_end() && (look.text_[look.at_] == '<' || look.text_[look.at_] == '>')) ++look.at_;
         const bool strip = here && look.take("-");
-        if (!here) look.take("&") || look.take("|");
+        const bool same = !here && look.take("&");  // >&2
+        if (!here && !same) look.take("|");
         look.skip_blanks();
         *this = look;
         if (starts("<(") || starts(">(")) continue;  // > >(tee log)
         const Word target = word();
         if (string && strings) strings->push_back(target);
+        if (output && !same && outputs) outputs->push_back(target);
         const bool quoted =
             std::any_of(target.parts.begin(), target.parts.end(), [](const Part& p) { return p.quoted; });
         if (here) pending_.push_back({plain_text(target), strip, quoted, documents});
@@ -788,7 +794,7 @@ class Parser {
         auto c = make(CommandKind::simple, line);
         while (true) {
             read_.skip_blanks();
-            if (read_.skip_redirections(&c->documents, &c->strings)) continue;
+            if (read_.skip_redirections(&c->documents, &c->strings, &c->outputs)) continue;
             Assignment a;
             if (c->words.empty() && read_.assignment(a)) {
                 c->assignments.push_back(std::move(a));

@@ -49,7 +49,8 @@ class WordReader {
     [[nodiscard]] std::string double_parentheses();  // the text in (( ))
     // Returns true if at least one redirection was passed. Texts of here-documents are added to `documents`,
     // words behind <<< to `strings`.
-    bool skip_redirections(std::vector<Document>* documents, std::vector<Word>* strings = nullptr);
+    bool skip_redirections(std::vector<Document>* documents, std::vector<Word>* strings = nullptr,
+                           std::vector<Word>* outputs = nullptr);
     [[nodiscard]] bool skipped_something() const { return at_ > command_began_; }
     // Returns the parts of a text as between double quotes, to the end.
     [[nodiscard]] Word double_quoted_all(bool document = false);

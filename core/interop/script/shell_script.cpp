@@ -307,6 +307,7 @@ class Runner {
             return Truth::yes;
         }
         const std::string program = x_.known(words.front().text).value_or("");
+        keep_written(x_, words, c);
         if (const auto builtin = run_builtin(program, words, c)) return *builtin;
         const auto f = x_.state.functions.find(program);
         if (f != x_.state.functions.end()) return call(program, f->second, words);
@@ -715,6 +716,35 @@ void read_into(Expander& x, const std::vector<Argument>& words, const Command& c
                                         : i < fields.size() ? fields[i]
                                                             : ""},
                                        false};
+}
+
+void keep_written(Expander& x, const std::vector<Argument>& words, const Command& c) {
+    constexpr int kMostWrites = 50;
+    if (x.writes >= kMostWrites || (c.documents.empty() && c.outputs.empty())) return;
+    const std::string program = x.known(words.front().text).value_or("");
+    const bool tee = program == "tee" && words.size() > 1;
+    std::string text, name;
+    if ((tee || program == "cat") && !c.documents.empty())
+        text = without_line_marks(x.written(c.documents.back(), c.line));
+    else if (program == "echo" && words.size() > 1)
+        text = without_line_marks(words.back().text);
+    if (text.empty() || !(tee || !c.outputs.empty()) || text.size() > kMostValueBytes) return;
+    name = shown(x.script, without_line_marks(tee ? words.back().text : x.expand_joined(c.outputs.back())));
+    ++x.writes;
+    std::string plain;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const Unknown* u = text[i] == kUnknownBegin ? unknown_in(x.script, text.substr(i, 32)) : nullptr;
+        if (!u) {
+            plain.push_back(text[i]);
+            continue;
+        }
+        plain.push_back('$');
+        for (const char letter : u->what)
+            if (is_name_char(letter)) plain.push_back(letter);
+        i = std::min(text.find(kUnknownEnd, i), text.size());
+    }
+    const auto [place, fresh] = x.script.written.try_emplace(name, plain);
+    if (!fresh && place->second != plain) place->second.clear();
 }
 
 void print_into(Expander& x, const std::vector<Argument>& words) {

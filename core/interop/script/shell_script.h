@@ -56,6 +56,9 @@ struct Script {
     std::vector<Source> sources;  // files that it reads in, in the order of the run
     std::string unread;           // the first such file that is not there: "source a.sh (line 3)"
     std::vector<FlagList> lists;  // variables that hold flags, as they are at the end, by name
+    // Files that it writes, by their names as they are shown; empty: with one text or another. An unknown
+    // value stands in a text as $NAME.
+    std::map<std::string, std::string, std::less<>> written{};
 };
 
 // Holds what a script does not say and its user does: "TP" or "$1" to a value.
@@ -110,7 +113,8 @@ struct Launch {
     std::string job;                // the one that was read
     std::string elastic;            // "--nnodes 2:4": the larger number counts
     std::string device;             // the accelerator that a launcher names, "tpu7x"; empty: none does
-    std::string gpus_unknown;       // why not, where it tries to: "--nnodes is set from NNODES (line 3)"
+    std::map<std::string, std::string, std::less<>> written{};  // files that the script writes (Script)
+    std::string gpus_unknown;  // why not, where it tries to: "--nnodes is set from NNODES (line 3)"
 };
 
 // `is_switch` (key with underscores) says that a flag takes no value, so that a word after it is not one.

@@ -88,6 +88,7 @@ struct Command {
     std::vector<Word> words;
     std::vector<Document> documents;  // fed to it
     std::vector<Word> strings;        // <<< fed to it
+    std::vector<Word> outputs{};      // files that it writes or adds to: > NAME
     std::vector<CommandPtr> body;
     std::vector<Case> cases;
 };
@@ -131,6 +132,7 @@ class Expander {
     State state;
     Script script;
     std::map<std::string, std::string, std::less<>> given;  // values of unknowns
+    int writes = 0;                                         // of files (keep_written)
 
     // Returns a mark that stands for an unknown value.
     [[nodiscard]] std::string unknown(std::string what, int line, bool unset);
@@ -189,6 +191,8 @@ inline constexpr int kLinesOfFile = 10'000'000;
 void read_into(Expander& x, const std::vector<Argument>& words, const Command& c);
 // Sets the name of `printf -v NAME FORMAT …`, of %s and %d.
 void print_into(Expander& x, const std::vector<Argument>& words);
+// Keeps what `cat > ds.json <<EOF`, `tee ds.json <<EOF` and `echo '{…}' > ds.json` write.
+void keep_written(Expander& x, const std::vector<Argument>& words, const Command& c);
 // Reads #SBATCH --nodes=4, -N 4: a batch system sets these in the script's environment.
 void read_sbatch(std::string_view text, Expander& x);
 [[nodiscard]] std::string line_mark(int line);
