@@ -85,7 +85,7 @@ TEST_CASE("GPT-NeoX: a gated MLP that mlp_type names") {
     CHECK(problem_called(plain, "activation"));
 }
 
-// nebius/ml-cookbook, slurm/torchft: the TOML lies beside the script that names it by $(pwd).
+// nebius/ml-cookbook, slurm/torchft: the TOML lies in the folder of the script that names it by $(pwd).
 TEST_CASE("files that a script names by the folder it is started in") {
     const std::string toml =
         "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nlocal_batch_size = 2\nseq_len = 4096\n";
@@ -132,19 +132,25 @@ TEST_CASE("a reference that a program's own function resolves is asked for") {
 
 // allenai/OLMo, configs/official-1124: its trainer has two of Composer's names, and norms of its own.
 TEST_CASE("OLMo's first trainer is not taken for Composer") {
-    const auto refused = [](const std::string& model) {
-        const Import made = import_text("model:\n" + model
-                                        + "global_train_batch_size: 2048\ndevice_train_microbatch_size: 2\n"
-                                          "max_duration: 1ep\nprecision: amp_bf16\n");
-        CHECK_FALSE(made.plan);
-        std::string all;
-        for (const ImportProblem& p : made.problems) all += p.message;
-        return all;
+    const auto file = [](const std::string& model) {
+        return "model:\n" + model
+               + "global_train_batch_size: 2048\ndevice_train_microbatch_size: 2\nmax_duration: 1ep\n"
+                 "precision: amp_bf16\n";
     };
-    const std::string olmo = refused("  d_model: 5120\n  layer_norm_type: rms\n  mlp_hidden_size: 27648\n");
-    CHECK(olmo.find("OLMo's own trainer") != std::string::npos);
-    const std::string composer = refused("  name: mpt_causal_lm\n  d_model: 5120\n");
-    CHECK(composer.find("Composer") != std::string::npos);
+    CHECK_THROWS_WITH_AS(import_text(file("  d_model: 5120\n  layer_norm_type: rms\n")),
+                         doctest::Contains("OLMo's own trainer"), Error);
+    CHECK_THROWS_WITH_AS(import_text(file("  name: mpt_causal_lm\n  d_model: 5120\n")),
+                         doctest::Contains("Composer"), Error);
+}
+
+// okoge-kaz/llm-recipes, scripts/gcp/codestral-22b.sh: its arguments.py has Megatron's names for a program of
+// FSDP, which shards where Megatron would keep whole weights.
+TEST_CASE("llm-recipes is not taken for Megatron") {
+    CHECK_THROWS_WITH_AS(
+        import_text("mpirun -np 16 --npernode 8 python examples/finetuning.py --seq-length 4096 "
+                    "--micro-batch-size 1 --global-batch-size 1024 --optimizer adam --bf16 --mixed-precision "
+                    "--base-model Codestral-22B-v0.1 --low-cpu-fsdp --sharding-strategy FULL_SHARD\n"),
+        doctest::Contains("llm-recipes"), Error);
 }
 
 // nebius/ml-cookbook, pytorch-dsv3-mxfp8/train_671b.sh; swiss-ai/pretrain-code, submit_apertus_70b.sh.

@@ -538,7 +538,7 @@ Expander::Looked Expander::look_up(const Part& p, int line) {
     }
     const auto it = state.variables.find(p.text);
     if (it == state.variables.end()) {
-        // The folder that the script is started in: files are looked for beside the text.
+        // The folder that the script is started in: files are looked for where the text lies.
         out.set = (p.text == "PWD" || p.text == "SLURM_SUBMIT_DIR") && !given.contains(p.text);
         out.texts = {out.set ? std::string(kFolderHere) : unknown(p.text, line, true)};
         return out;
