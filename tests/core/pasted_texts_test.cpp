@@ -54,16 +54,16 @@ TEST_CASE("verl: a mini-batch is never more than the batch") {
 // verl-project/verl-recipe, gkd/megatron: megatron_workers.py trains the whole batch in one step, and fills
 // micro-batches up to the actor's max_token_len (run_moonlight_dsv3_training.sh: 1,024 of at most 4,096).
 TEST_CASE("verl: on-policy distillation trains a batch at once") {
-    const Import made = import_text(
-        "python3 -m main_gkd --config-name on_policy_distill_trainer data.train_batch_size=1024 "
-        "data.max_prompt_length=2048 data.max_response_length=2048 "
-        "actor_rollout_ref.model.path=/path/to/Moonlight-16B-A3B-Instruct "
-        "actor_rollout_ref.actor.micro_batch_size=2 actor_rollout_ref.actor.max_token_len=6000 "
-        "actor_rollout_ref.actor.use_dynamic_bsz=True "
-        "actor_rollout_ref.actor.megatron.pipeline_model_parallel_size=3 "
-        "actor_rollout_ref.actor.megatron.tensor_model_parallel_size=1 "
-        "actor_rollout_ref.actor.megatron.expert_model_parallel_size=2 trainer.nnodes=1 "
-        "trainer.n_gpus_per_node=6\n");
+    const Import made =
+        import_text("python3 -m main_gkd --config-name on_policy_distill_trainer data.train_batch_size=1024 "
+                    "data.max_prompt_length=2048 data.max_response_length=2048 "
+                    "actor_rollout_ref.model.path=/path/to/Moonlight-16B-A3B-Instruct "
+                    "actor_rollout_ref.actor.micro_batch_size=2 actor_rollout_ref.actor.max_token_len=6000 "
+                    "actor_rollout_ref.actor.use_dynamic_bsz=True "
+                    "actor_rollout_ref.actor.megatron.pipeline_model_parallel_size=3 "
+                    "actor_rollout_ref.actor.megatron.tensor_model_parallel_size=1 "
+                    "actor_rollout_ref.actor.megatron.expert_model_parallel_size=2 trainer.nnodes=1 "
+                    "trainer.n_gpus_per_node=6\n");
     CHECK(made.kind == "verl-megatron");
     REQUIRE(made.plan);
     CHECK(made.plan->training.global_batch == 1024);
