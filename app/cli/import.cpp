@@ -264,17 +264,18 @@ interop::OtherFile files_beside(const fs::path& file) {
     const fs::path own = fs::absolute(file, ignored);
     return [own](const std::string& name) -> std::optional<std::string> {
         constexpr int kMostLevels = 12;
-        const bool here = name.starts_with("./") || name.starts_with("/");
-        // The folder "perf_recipes" may stand without the packages around it.
-        for (std::string part = name, outside;;) {
+        const bool whole = name.starts_with("/"), here = name.starts_with("./");
+        // The folder "perf_recipes" may stand without the packages around it; a script in scripts/ is started
+        // in the folder above, where its "./scripts/zero3.json" lies.
+        for (std::string part = here ? name.substr(2) : name, outside;;) {
             fs::path at = own.parent_path();
-            for (int level = 0; level < (here ? 1 : kMostLevels); ++level, at = at.parent_path()) {
+            for (int level = 0; level < (whole ? 1 : kMostLevels); ++level, at = at.parent_path()) {
                 if (may_be_package(at, outside) && at / part != own)
                     if (auto text = try_read_file(at / part)) return text;
                 if (at == at.parent_path()) break;
             }
             const std::size_t slash = part.find('/');
-            if (here || slash == std::string::npos || part.starts_with("..")) return std::nullopt;
+            if (whole || here || slash == std::string::npos || part.starts_with("..")) return std::nullopt;
             outside += (outside.empty() ? "" : "/") + part.substr(0, slash);
             part.erase(0, slash + 1);
         }

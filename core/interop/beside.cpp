@@ -110,13 +110,21 @@ class Reading {
                            return word_of(one) == key;
                        });
             };
+            // "-lu": switches of one letter each.
+            const auto are_letters = [&] {
+                const bool several = s.name.starts_with("-") && !s.name.starts_with("--") && key.size() > 1;
+                return several && std::all_of(key.begin(), key.end(), [&](char c) {
+                           const auto& list = row.at("switches");
+                           return std::find(list.begin(), list.end(), std::string(1, c)) != list.end();
+                       });
+            };
             if (key == "config_file") {
                 file_of_accelerate(s, accelerate);
             } else if (key == "num_processes" && row.contains("settings") && parse_integer(s.value)) {
                 processes = s;
             } else if (is_listed("gpus")) {
                 out_.lists.mapped.push_back(row_of(s, "/cluster/gpus"));
-            } else if (is_listed("harmless")) {
+            } else if (is_listed("harmless") || are_letters()) {
                 out_.lists.ignored.push_back(row_of(s));
             } else if (row.contains("settings")) {
                 if (!s.stated) s.value = "true", s.stated = true;

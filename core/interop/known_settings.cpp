@@ -116,7 +116,8 @@ const CannotHold* KnownSettings::cannot_hold(std::string_view key, std::string_v
 }
 
 bool KnownSettings::is_harmless(std::string_view key, std::string_view name) const {
-    return harmless_.contains(std::string(key)) || harmless_.contains(std::string(name))
+    const std::string_view bare = name.substr(std::min(name.find_first_not_of('-'), name.size()));
+    return harmless_.contains(std::string(key)) || harmless_.contains(std::string(bare))
            || std::any_of(begins_.begin(), begins_.end(), [&](const std::string& begin) {
                   const auto rest = rest_in(name, begin);
                   return rest && !sounds_of_layout(*rest);

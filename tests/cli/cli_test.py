@@ -1039,6 +1039,20 @@ class Statuses(unittest.TestCase):
         self.assertEqual(run("export", "mesh-8")[0], 2)
         self.assertEqual(run("export", "mesh-8", "--to", "hf", "-o", "/nonexistent/x.json")[0], 3)
 
+    def test_a_script_names_files_from_the_folder_above_its_own(self):
+        with tempfile.TemporaryDirectory() as folder:
+            scripts = os.path.join(folder, "scripts")
+            os.mkdir(scripts)
+            with open(os.path.join(scripts, "stages.json"), "w", encoding="utf-8") as f:
+                json.dump({"zero_optimization": {"stage": 3}, "bf16": {"enabled": True}}, f)
+            file = os.path.join(scripts, "sft.sh")
+            with open(file, "w", encoding="utf-8") as f:
+                f.write("deepspeed --num_gpus 8 train.py --model_name_or_path Qwen/Qwen3-8B --bf16 True"
+                        " --per_device_train_batch_size 1 --gradient_accumulation_steps 4"
+                        " --deepspeed ./scripts/stages.json\n")
+            status, out, _ = run_json("import", file, "--json")
+            self.assertEqual((status, out["plan"]["layout"]["zero"]), (0, 3))
+
     def test_an_exported_script_is_imported_with_the_same_layout(self):
         with tempfile.TemporaryDirectory() as folder:
             file = os.path.join(folder, "train.sh")

@@ -187,7 +187,10 @@ std::optional<std::string> value_of_reference(const std::string& inside, const s
         if (const auto it = plain.find(part); it != plain.end()) return it->second;
         if (std::count(part.begin(), part.end(), '.') < 2) break;
     }
-    return colon == std::string::npos ? std::nullopt : std::optional(after);
+    if (const auto it = given.find(inside); it != given.end()) return it->second;
+    // "${GPUS:8}" has a default, "${art:data,pack_size}" calls a function of the program.
+    const bool variable = std::none_of(name.begin(), name.end(), [](char c) { return c >= 'a' && c <= 'z'; });
+    return colon == std::string::npos || !variable ? std::nullopt : std::optional(after);
 }
 
 // Returns the name by which --var gives a reference its value.

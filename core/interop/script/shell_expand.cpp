@@ -12,6 +12,7 @@ namespace pentamesh::shell {
 namespace {
 
 constexpr int kMostLevels = 600;  // three for a pair of brackets
+constexpr const char* kFolderHere = ".";
 
 class Arithmetic {
   public:
@@ -537,7 +538,9 @@ Expander::Looked Expander::look_up(const Part& p, int line) {
     }
     const auto it = state.variables.find(p.text);
     if (it == state.variables.end()) {
-        out.texts = {unknown(p.text, line, true)};
+        // The folder that the script is started in: files are looked for where the text lies.
+        out.set = (p.text == "PWD" || p.text == "SLURM_SUBMIT_DIR") && !given.contains(p.text);
+        out.texts = {out.set ? std::string(kFolderHere) : unknown(p.text, line, true)};
         return out;
     }
     const Variable& v = it->second;
@@ -799,6 +802,10 @@ void Expander::put_parts(const Word& word, Fields& fields) {
         case PartKind::command: {
             if (const auto expression = expr_of(p.text)) {
                 fields.put(calculate(*expression, word.line), true);
+                break;
+            }
+            if (pentamesh::trimmed(p.text, " \t\r\n") == "pwd") {
+                fields.put(kFolderHere, true);
                 break;
             }
             if (const auto text = echoed(p.text, word.line)) {
