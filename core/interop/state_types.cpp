@@ -92,9 +92,13 @@ class States {
         std::string moments = row_ ? row_->value("moments", "stored") : "stored";
         const std::string first = type_said(s_, k_.first_moment, "/training/optimizer_state"),
                           second = type_said(s_, k_.second_moment, "/training/optimizer_state");
+        const std::string usual_moment = state_type(moments, stored);
         if (!first.empty()) moments = first;
         if (!second.empty() && second != state_type(moments, stored))
             s_.cannot_hold(k_.second_moment, "the plan has one type for both moments");
+        else if (!first.empty() && second.empty() && first != usual_moment)
+            s_.cannot_hold(k_.first_moment, "the second moment, which the text does not say, is in "
+                                                + usual_moment + ": the plan has one type for both");
         t_.emplace("optimizer_state", state_type(moments, stored));
         const bool usual = row_ && row_->value("master", "none") != "none";
         const bool copy = s_.flag(k_.master, "/training/master_weights").value_or(usual);
@@ -102,6 +106,9 @@ class States {
         t_.emplace("master_weights", !copy || stored == "fp32" ? "none" : type == "bf16" ? "bf16" : "fp32");
         if (copy && type == "fp16")
             s_.cannot_hold(k_.master_type, "the plan's master copy is in bf16 or fp32");
+        else if (copy && type == "bf16" && stored == "bf16")
+            s_.cannot_hold(k_.master_type, "a master copy of 16 bits beside weights of 16 bits: the plan has "
+                                           "none, 2 bytes a parameter less");
         d_.states_read = true;
     }
 

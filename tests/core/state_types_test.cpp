@@ -178,3 +178,44 @@ TEST_CASE("LLaMA-Factory v1 keeps parameters in fp32, and degrees that make othe
                     8);
     CHECK(problem_called(nano, "gpus-said"));
 }
+
+// huggingface/transformers trainer_optimizer.py: lion_8bit is bitsandbytes' Lion, one state of 8 bits;
+// bitsandbytes/optim/lion.py. The name of the optimizer counts before the bits of its states.
+TEST_CASE("an optimizer is known by its own name first, then by the bits of its states") {
+    const auto kept = [](const std::string& name) {
+        return import_text("torchrun --nproc_per_node 8 run_clm.py --model_name_or_path Qwen/Qwen3-8B "
+                           "--per_device_train_batch_size 1 --block_size 2048 --bf16 True --torch_dtype "
+                           "bfloat16 --optim "
+                           + name + "\n");
+    };
+    const Import lion = kept("lion_8bit");
+    REQUIRE(lion.plan);
+    CHECK(lion.plan->training.optimizer == Optimizer::sgd_momentum);
+    CHECK(bytes_per_parameter(*lion.plan) == near(5, 1e-6));
+    CHECK(bytes_per_parameter(*kept("lion_32bit").plan) == near(8, 1e-6));
+    CHECK(test::stands_in(lion.settings.unmapped, "--optim"));
+    for (const char* other : {"galore_adamw_8bit", "ademamix_8bit", "rmsprop_bnb_8bit", "adafactor"}) {
+        INFO(other);
+        const Import made = kept(other);
+        REQUIRE(made.plan);
+        CHECK(made.plan->training.optimizer == Optimizer::adamw);
+        CHECK(test::stands_in(made.settings.unmapped, "--optim"));
+    }
+    CHECK(kept("paged_adamw_8bit").plan->training.optimizer == Optimizer::adamw_8bit);
+    CHECK(test::stands_in(kept("sgd").settings.unmapped, "--optim"));  // torch's keeps no moment by default
+}
+
+// NVIDIA/TransformerEngine fused_adam.py: exp_avg_sq_dtype is float32 unless it is said.
+TEST_CASE("one moment in bf16 and a master copy of 16 bits are said where the plan cannot hold them") {
+    const std::string head =
+        kAutomodel + "optimizer:\n  _target_: transformer_engine.pytorch.optimizers.fused_adam.FusedAdam\n";
+    const Import first =
+        import_text(head + "  exp_avg_dtype: torch.bfloat16\ndataset:\n  seq_length: 4096\n", 8);
+    REQUIRE(first.plan);
+    CHECK(test::stands_in(first.settings.unmapped, "optimizer.exp_avg_dtype"));
+    const Import both = import_text(head
+                                        + "  exp_avg_dtype: torch.bfloat16\n  exp_avg_sq_dtype: "
+                                          "torch.bfloat16\ndataset:\n  seq_length: 4096\n",
+                                    8);
+    CHECK(test::stands_in(both.settings.mapped, "optimizer.exp_avg_dtype"));
+}
