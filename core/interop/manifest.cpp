@@ -95,8 +95,9 @@ class ManifestReading {
         all.rows.insert(all.rows.end(), out_.rows.begin(), out_.rows.end());
         out_.rows = std::move(all.rows);
     }
-    // Leaves only what that document says.
+    // Leaves only what that document says, if it counts anything.
     void keep(std::size_t document) {
+        if (documents_[document].counts.nodes == 0) return;
         out_ = documents_[document].counts;
         operator_ = documents_[document].by;
         processes_ = documents_[document].processes;
@@ -436,6 +437,22 @@ std::string read_documents(ManifestReading& reading, Scheduler scheduler, const 
     return called;
 }
 
+// Puts a script of a ConfigMap of the same text in the place of a command that starts it. Kubernetes takes no
+// larger one than a MiB.
+void put_scripts(ManifestReading& reading) {
+    std::size_t room = std::size_t{1} << 20;
+    for (ManifestCommand& c : reading.commands) {
+        const std::string command = c.text;
+        for (const std::string_view word : split_words(command, " \t\r\n;&\"'")) {
+            if (!word.ends_with(".sh")) continue;
+            const auto file = reading.files.find(last_part(word));
+            if (file == reading.files.end() || file->second.first.size() > room) continue;
+            room -= file->second.first.size();
+            c.text = file->second.first, c.line = file->second.second;
+        }
+    }
+}
+
 // Says which of several commands is read, with the counts of its own document: those of other jobs are
 // theirs.
 void choose_command(ManifestReading& reading, Scheduler scheduler, const ManifestCommand& best,
@@ -443,13 +460,14 @@ void choose_command(ManifestReading& reading, Scheduler scheduler, const Manifes
     std::set<std::string> others;
     bool elsewhere = scheduler != Scheduler::kubernetes;
     for (const ManifestCommand& c : reading.commands)
-        if (c.weight() > 1 && without_rank(c.text) != without_rank(best.text)) {
+        if ((c.weight() > 1 || (c.on_gpus && c.document != best.document))
+            && without_rank(c.text) != without_rank(best.text)) {
             others.insert(without_rank(c.text));
             elsewhere = elsewhere || c.document != best.document;
         }
     if (elsewhere) reading.keep(best.document);
     if (others.empty()) return;
-    out.others = plain("The manifest has ", others.size() + 1, " commands of a training: that of line ",
+    out.others = plain("The manifest has ", others.size() + 1, " commands that differ: that of line ",
                        best.line, " (", best.called, ") is read, ", others.size(),
                        others.size() == 1 ? " other is not." : " others are not.");
 }
@@ -483,6 +501,7 @@ std::optional<Manifest> take_manifest(ImportRequest& r) {
             "can be read");
     }
     if (out.called.empty()) return std::nullopt;
+    put_scripts(reading);
     const auto best = std::max_element(
         reading.commands.begin(), reading.commands.end(),
         [](const ManifestCommand& a, const ManifestCommand& b) { return a.weight() < b.weight(); });
@@ -492,12 +511,7 @@ std::optional<Manifest> take_manifest(ImportRequest& r) {
                         + ": it holds no command; the script or the file that the job takes can be read");
     choose_command(reading, scheduler, *best, out);
     out.called = best->called;
-    ManifestCommand job = *best;
-    // A script of a ConfigMap in the same text, and files for the program.
-    for (const std::string_view word : split_words(best->text, " \t\r\n;&\"'"))
-        if (const auto file = reading.files.find(last_part(word));
-            file != reading.files.end() && word.ends_with(".sh"))
-            job.text = file->second.first, job.line = file->second.second;
+    const ManifestCommand job = *best;
     if (!reading.files.empty())
         r.other = [files = reading.files, before = r.other](const std::string& name) {
             const auto file = files.find(last_part(name));

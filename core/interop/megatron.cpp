@@ -510,7 +510,8 @@ class LayoutReader {
                        " experts are not a multiple of ep = ", ep_)
                 .set_field_mends = true;
         const bool deepspeed = s_.has("moe_expert_parallel_size");  // its arguments.py has no such check
-        if (tp_ > 1 && !l_["sequence_parallel"].get<bool>() && dialect_.command_line && !deepspeed)
+        if (tp_ > 1 && !l_["sequence_parallel"].get<bool>() && dialect_.command_line && !dialect_.model_named
+            && !deepspeed)
             s_.refusal("moe-without-sequence-parallel", "Megatron", "experts with tp ", tp_,
                        " need --sequence-parallel");
     }

@@ -886,8 +886,8 @@ void read_recompute(SettingsSheet& s, PlanDraft& d) {
 // Without --moe-grouped-gemm a layer's experts run one after the other (gpt_layer_specs.py, SequentialMLP).
 void read_experts(SettingsSheet& s, PlanDraft& d, const MegatronDialect& dialect) {
     const auto grouped = s.flag("moe_grouped_gemm", "/training/experts_one_by_one");
-    if (grouped ? !*grouped : dialect.command_line && d.model.contains("moe"))
-        d.training["experts_one_by_one"] = true;
+    const bool flags_only = dialect.command_line && !dialect.model_named;  // a named model's tool groups them
+    if (grouped ? !*grouped : flags_only && d.model.contains("moe")) d.training["experts_one_by_one"] = true;
 }
 
 // gpt_model.py, compute_language_model_loss: fused by torch.jit it still has the logits in fp32, Transformer

@@ -305,6 +305,19 @@ constexpr std::array<Family, 19> kFurtherFamilies{{
 
 }  // namespace
 
+Model gpt_shape(const Fields& f) {
+    Model m;
+    m.layers = f.need("n_layer", Fields::kMostLayers);
+    m.hidden = f.need("n_embd");
+    m.heads = m.kv_heads = f.need("n_head");
+    m.head_dim = head_dim_of(f, "n_embd", "n_head", m.hidden, m.heads);
+    m.ffn = f.or_else("n_inner", 4 * m.hidden);
+    m.vocab = f.need("vocab_size");
+    m.norm = NormKind::layernorm;
+    m.mlp_bias = true;
+    return m;
+}
+
 void read_own_layers(const Fields& f, Model& m) {
     const auto words = per_layer(f, "mlp_layer_types", m.layers);
     const nlohmann::json* own = f.find("per_layer_config");

@@ -260,4 +260,10 @@ TEST_CASE("a script in a ConfigMap is the job's") {
           "          resources:\n            limits:\n              nvidia.com/gpu: 8\n");
     REQUIRE(made.plan);
     CHECK(made.plan->cluster.gpus == 48);
+    // The seed's first job takes its script from a ConfigMap, its second one has a command.
+    const Import seed = import_text(read_file(SOURCE_DIR "/tests/fuzz/seeds/import/manifest.yaml"));
+    REQUIRE(seed.plan);
+    CHECK(seed.plan->model.layers == 8);
+    CHECK(seed.plan->cluster.gpus == 24);
+    CHECK(test::problem_called(seed, "several-jobs"));
 }

@@ -1,4 +1,5 @@
 // Holds what a text says over a model that it names: what it changes, and what a null or a false takes away.
+#include "core/interop/script/read_python.h"
 #include "tests/core/imports.h"
 
 #include <string>
@@ -116,4 +117,40 @@ TEST_CASE("a size that is taken away, and that tools fill in their own way, is s
     REQUIRE(made.plan);
     CHECK(made.plan->model.ffn == 18432);
     CHECK(stands_in(made.settings.unmapped, "modules.pre_trainer.overrides.ffn_hidden_size"));
+}
+
+// NVIDIA/NeMo, nemo/collections/llm/recipes/llama3_8b.py: pretrain_recipe takes num_nodes and
+// num_gpus_per_node.
+TEST_CASE("a partial of a recipe is the recipe with its arguments, however it is called") {
+    const std::string head = "import functools\nfrom functools import partial\nimport nemo_run as run\n"
+                             "from nemo.collections import llm\n";
+    const std::string rest = "    recipe.trainer.strategy.tensor_model_parallel_size = 4\n"
+                             "    recipe.data.global_batch_size = 64\n    run.run(recipe)\n";
+    for (const std::string& text :
+         {head
+              + "make = functools.partial(llm.llama3_8b.pretrain_recipe, num_nodes=4,\n"
+                "    num_gpus_per_node=8)  # small\n\ndef main():\n    recipe = make(name=\"a\")\n"
+              + rest,
+          head
+              + "make = partial(llm.llama3_8b.pretrain_recipe, num_nodes=2, # one half\n"
+                "    num_gpus_per_node=8)\n\ndef main():\n    recipe = make(num_nodes=4)\n"
+              + rest,
+          head
+              + "def main():\n    recipe = partial(llm.llama3_8b.pretrain_recipe, num_nodes=4)("
+                "num_gpus_per_node=8)\n"
+              + rest}) {
+        CAPTURE(text);
+        const Import made = import_text(text);
+        REQUIRE(made.plan);
+        CHECK(made.plan->model.layers == 32);
+        CHECK(made.plan->cluster.gpus == 32);
+        CHECK(made.plan->layout.tp == 4);
+        CHECK(made.plan->training.global_batch == 64);
+    }
+    // A partial of another function stays.
+    CHECK(interop::without_partials("a = partial(build_config, b=1)\nc = a(d=2)\n")
+          == "a = partial(build_config, b=1)\nc = a(d=2)\n");
+    CHECK(interop::without_partials("# partial(x_recipe, b=1)\nf(partial(x_recipe,\n  b=1))\n")
+          == "# partial(x_recipe, b=1)\nf(x_recipe(b=1\n))\n");
+    CHECK(interop::without_partials("partial(x_recipe") == "partial(x_recipe");
 }

@@ -80,6 +80,11 @@ struct PythonSettings {
                                          const std::string& recipe = {}, const OtherFile& other = {},
                                          std::string_view known = {});
 
+// Returns the text with the call of a recipe in the place of `functools.partial` of it: `partial(f,
+// a=1)(b=2)`, and `make = partial(f, a=1)` where `make(b=2)` calls it, are `f(a=1, b=2)`. Lines keep their
+// numbers.
+[[nodiscard]] std::string without_partials(std::string_view text);
+
 // Works out the plain values of a Python text: numbers, texts, True and None, and what is made of them by
 // + - * // %, comparisons, `and`, `or`, `not`, `X if C else Y`. Everything else is unknown. Nothing is run.
 

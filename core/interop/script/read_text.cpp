@@ -116,7 +116,8 @@ SettingsText of_yaml(const TextRequest& r) {
 
 SettingsText of_python(const TextRequest& r) {
     SettingsText out;
-    PythonSettings made = read_python(r.text, r.path, r.recipe, r.other, r.known_functions);
+    const std::string text = without_partials(r.text);
+    PythonSettings made = read_python(text, r.path, r.recipe, r.other, r.known_functions);
     out.settings = std::move(made.settings);
     out.recipes = std::move(made.recipes);
     out.recipe = std::move(made.recipe);
