@@ -1,5 +1,6 @@
 // Tests what scripts and files of public repositories leave to their framework, or write in their own way:
 // each number is worked out by the code, or published for the model, that the comment names.
+#include "core/base/files.h"
 #include "core/model/model.h"
 #include "tests/core/imports.h"
 
