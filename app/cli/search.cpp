@@ -29,6 +29,7 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <exception>
 #include <iostream>
 #include <mutex>
@@ -479,15 +480,29 @@ struct Swept {
     MemoryFit fit = MemoryFit::no;
 };
 
-// Reads "layout.tp=1,2,4" into the values of one field.
-std::vector<std::pair<std::string, nlohmann::json>> values_of(const std::string& text) {
+// Adds the whole numbers of "1..8". Returns false where the text is no such range.
+bool add_range(const std::string& field, std::string_view text, Point& out) {
+    const std::size_t dots = text.find("..");
+    if (dots == std::string_view::npos) return false;
+    const auto from = parse_whole(text.substr(0, dots)), to = parse_whole(text.substr(dots + 2));
+    if (!from || !to || *from > *to || *from < 0) return false;
+    if (static_cast<std::uint64_t>(*to - *from) >= kMostPoints)
+        refuse(sentence("a sweep has at most ", kMostPoints, " points"));
+    for (std::int64_t n = *from; n <= *to; ++n) out.emplace_back(field, n);
+    return true;
+}
+
+// Reads "layout.tp=1,2,4" or "layout.tp=1..8" into the values of one field.
+Point values_of(const std::string& text) {
     const std::size_t equals = text.find('=');
     if (equals == 0 || equals == std::string::npos || as_utf8(text) != text)
         refuse("--vary " + shown_text(text) + ": write it as layout.tp=1,2,4");
-    std::vector<std::pair<std::string, nlohmann::json>> out;
+    Point out;
+    const std::string field = text.substr(0, equals);
     for (const std::string_view value : split(std::string_view(text).substr(equals + 1), ',')) {
+        if (add_range(field, value, out)) continue;
         const auto read = try_parse_json(std::string(value));
-        out.emplace_back(text.substr(0, equals), read ? *read : nlohmann::json(value));
+        out.emplace_back(field, read ? *read : nlohmann::json(value));
     }
     return out;
 }
@@ -495,8 +510,13 @@ std::vector<std::pair<std::string, nlohmann::json>> values_of(const std::string&
 // Returns every combination; the last field changes fastest.
 std::vector<Point> combinations(const std::vector<std::string>& vary) {
     std::vector<Point> points{{}};
+    std::set<std::string> named;
     for (const std::string& text : vary) {
-        const auto values = values_of(text);
+        const Point values = values_of(text);
+        // The values of the first would be lost.
+        if (!named.insert(pointer_of_field(values.front().first)).second)
+            refuse("--vary " + shown_text(text)
+                   + ": this field is varied twice; write all its values in one, as layout.tp=1,2,4");
         if (points.size() * values.size() > kMostPoints)
             refuse(sentence("a sweep has at most ", kMostPoints, " points"));
         std::vector<Point> longer;
@@ -677,7 +697,8 @@ Table sweep_table(const std::vector<Point>& points, const std::vector<Swept>& ro
 }
 
 Answer sweep(const Context& context, const Plan& plan, const OnPlan<SweepOptions>& a) {
-    if (a.vary.empty() == a.points.empty()) refuse("sweep needs --vary FIELD=V,V or --points FILE");
+    if (a.vary.empty() && a.points.empty()) refuse("sweep needs --vary FIELD=V,V or --points FILE");
+    if (!a.vary.empty() && !a.points.empty()) refuse("sweep takes --vary or --points, not both");
     const std::vector<Point> points = a.points.empty() ? combinations(a.vary) : points_in(a.points);
     const std::vector<Swept> rows = sweep_all(context, plan, points);
     const auto stays =

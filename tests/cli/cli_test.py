@@ -255,6 +255,17 @@ class Measured(unittest.TestCase):
         self.assertIn("`pentamesh measured` reads logs", err)
         self.assertEqual(run("measured", os.path.join(self.FOLDER, "none"))[0], 3)
 
+    def test_a_folder_of_traces_is_read_as_the_window_reads_it(self):
+        for name, files in (("run2602-00", 1), ("run2602-03", 4)):  # a plan lies in the folder too
+            folder = os.path.join(self.FOLDER, name)
+            status, out, err = run_json("measured", folder, "--json")
+            self.assertEqual((status, err, len(out["files"])), (0, "", files))
+        with tempfile.TemporaryDirectory() as folder:
+            write_dumps(folder)
+            status, _, err = run("measured", folder)
+            self.assertEqual(status, 1)
+            self.assertIn("`pentamesh hang` reads a folder of dumps", err)
+
     def test_calibrate_takes_a_trace_and_writes_no_fit_that_is_worse(self):
         plan = os.path.join(self.FOLDER, "run2602-04", "plan.json")
         trace = os.path.join(self.FOLDER, "run2602-04", "rank81.pt.trace.json.gz")
