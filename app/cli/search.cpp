@@ -299,6 +299,19 @@ std::string base_words(const Plan& plan, const SearchReport& r) {
         outside.empty() ? outside : " " + outside);
 }
 
+// Returns the table of the layouts. Nobody wrote a plan that a model and a cluster were made up into, so that
+// nothing is a change of it.
+Table found_table(const SearchReport& r, bool made_up) {
+    Table t = results_table(r);
+    const auto column = std::find_if(t.columns.begin(), t.columns.end(),
+                                     [](const Table::Column& c) { return c.title == "changes of the plan"; });
+    if (!made_up || column == t.columns.end()) return t;
+    const auto place = column - t.columns.begin();
+    for (Table::Row& row : t.rows) row.erase(row.begin() + place);
+    t.columns.erase(column);
+    return t;
+}
+
 // `within`: the layouts are those of the Pareto line that take so much more time at most.
 Document search_document(const Plan& plan, const SearchReport& r, Second then, double seconds,
                          std::optional<double> within, bool made_up, const std::string& proposed) {
@@ -308,7 +321,7 @@ Document search_document(const Plan& plan, const SearchReport& r, Second then, d
                   : by_time ? "Layouts, fastest first"
                             : "Layouts, least memory first",
                   {},
-                  results_table(r)};
+                  found_table(r, made_up)};
     if (const std::string verdict = standing_of(evaluate(plan), r).sentence;
         !verdict.empty() && !within && !made_up)
         found.lines.push_back(verdict);
@@ -379,7 +392,7 @@ int run_search(const Context& context, const SearchArguments& arguments) {
     r.nothing_fits = what_would_fit(plan, asked, options, r);
     const bool made_up = arguments.plan.name.empty();
     const std::string proposed = within || made_up ? std::string() : proposed_words(plan, asked, r);
-    Answer out{json_of_search(plan, r, seconds, within, made_up), results_table(r),
+    Answer out{json_of_search(plan, r, seconds, within, made_up), found_table(r, made_up),
                search_document(plan, r, ties.then, seconds, within, made_up, proposed)};
     out.json["software_taken"] = taken.empty() ? Json(nullptr) : Json(taken);
     out.json["proposed"] = proposed.empty() ? Json(nullptr) : Json(proposed);
@@ -838,10 +851,10 @@ Json json_of_scale(const Plan& plan, const Scale& s) {
 
 std::int64_t bound_of(const std::string& option, const std::string& text) {
     if (text.empty()) return 0;
-    constexpr double kMost = 1 << 30;
+    constexpr std::int64_t kMost = std::int64_t{1} << 30;
     const std::optional<double> n = parse_double(text);
-    if (!n || !(*n >= 1 && *n <= kMost) || *n != std::floor(*n))
-        refuse(option + " " + shown_text(text) + ": is a whole number from 1 on");
+    if (!n || !(*n >= 1 && *n <= number(kMost)) || *n != std::floor(*n))
+        refuse(option + " " + shown_text(text) + ": is a whole number from 1 to " + with_commas(kMost));
     return static_cast<std::int64_t>(*n);
 }
 

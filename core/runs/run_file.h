@@ -209,7 +209,7 @@ struct DumpFolder {
 // Returns true if a text is a dump by its begin or its keys. Never throws.
 [[nodiscard]] bool is_dump_text(std::string_view text);
 
-// What is in a folder of a run. None of these throws for a file that cannot be read.
+// Looks into the folder of a run. A file that cannot be read is passed over.
 
 // Returns what a file begins with; empty where it cannot be read.
 [[nodiscard]] std::string begin_of_file(const std::filesystem::path& path);
