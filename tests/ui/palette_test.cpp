@@ -174,6 +174,7 @@ constexpr Asked kAsked[] = {
     {"history", "edit.undo"},
     {"nemo", "export.to.bridge"},
     // The same, a second time: whole sentences.
+    {"layout.sequence_parallel=false", "set layout.sequence_parallel=false"},
     {"open a plan", "file.open"},
     {"export to maxtext", "export.to.maxtext"},
     {"set tp to 4", "set tp 4"},
