@@ -682,14 +682,36 @@ void refuse(const std::string& why) {
     throw Error(ErrorKind::usage, "", "", why);
 }
 
+namespace {
+
+// Puts the traces and Inspector files of a folder in its place.
+std::vector<std::string> with_files_of_folders(const std::vector<std::string>& names) {
+    std::vector<std::string> out;
+    for (const std::string& name : names) {
+        std::error_code ignored;
+        if (name == "-" || !std::filesystem::is_directory(name, ignored)) {
+            out.push_back(name);
+            continue;
+        }
+        const std::vector<std::filesystem::path> found = runs::run_files_in(name);
+        if (found.empty())
+            throw Error(ErrorKind::invalid, name, "",
+                        "this folder has no traces of PyTorch and no files of the NCCL Inspector; name a log "
+                        "itself, and `pentamesh hang` reads a folder of dumps");
+        for (const std::filesystem::path& file : found) out.push_back(file.string());
+    }
+    return out;
+}
+
+}  // namespace
+
 runs::Measured measure_files(const Presets& presets, const std::vector<std::string>& files, const Plan* plan,
                              const std::string& hosts) {
     std::optional<Mesh> mesh;
     if (plan != nullptr) mesh = build_mesh(*plan);
     const runs::PartOfGroup part_of = runs::parts_by(mesh ? &*mesh : nullptr);
     std::vector<runs::RunFile> read;
-    read.reserve(files.size());
-    for (const std::string& file : files) {
+    for (const std::string& file : with_files_of_folders(files)) {
         note_input(file);
         read.push_back(file == "-" ? runs::read_run_text(read_input(file), file, part_of)
                                    : runs::read_run_file(file, part_of));

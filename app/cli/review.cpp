@@ -440,10 +440,19 @@ ui::PictureRequest picture_request(const ScreenshotOptions& options) {
     return request;
 }
 
+// Refuses a rank that the plan has not: nothing would be shown as selected.
+void refuse_rank_beyond(const Plan& plan, std::int64_t rank) {
+    if (rank < -1 || rank >= plan.cluster.gpus)
+        refuse(sentence("--rank ", rank, ": the plan has ranks 0 to ", plan.cluster.gpus - 1));
+}
+
 int screenshot(const Context& context, const ScreenshotOptions& options) {
     ui::PictureRequest request = picture_request(options);
     Plan plan = load_plan(context, options.plan);
-    if (!options.run.empty()) set_run(context, options, plan, request);
+    if (options.run.empty())
+        refuse_rank_beyond(plan, options.rank);
+    else
+        set_run(context, options, plan, request);
     if (!options.scene.empty() || !options.select.empty()) set_scene(context, options, plan, request);
     if (!options.color.empty()) request.mesh_figure = parse_figure(options, request);
     if (!options.page.empty()) set_page(options, request);
@@ -567,6 +576,7 @@ int embed(const Context& context, const EmbedOptions& options) {
     if (request.size.y == 0)
         refuse("--size " + shown_text(options.size) + ": a frame has a height, as 960x540");
     Plan plan = load_plan(context, options.plan);
+    refuse_rank_beyond(plan, options.rank);
     set_embedded_view(options, plan, request);
     if (!options.select.empty())
         set_scene(context, options, plan, request);

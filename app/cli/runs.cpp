@@ -347,7 +347,7 @@ void add_measured(Options& app, Context& context) {
     app.add_option("FILE", a.files,
                    "traces of PyTorch, logs of Megatron, torchtitan or DeepSpeed, files of the NCCL "
                    "Inspector, plain or gzip: "
-                   "of one run; - for standard input")
+                   "of one run, or a folder of its traces; - for standard input")
         .required();
     app.add_option("--plan", a.plan.name, "the plan of the run, whose prediction stands beside it")
         .type_name("PLAN");

@@ -29,6 +29,7 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <exception>
 #include <iostream>
 #include <mutex>
@@ -298,6 +299,19 @@ std::string base_words(const Plan& plan, const SearchReport& r) {
         outside.empty() ? outside : " " + outside);
 }
 
+// Returns the table of the layouts. Nobody wrote a plan that a model and a cluster were made up into, so that
+// nothing is a change of it.
+Table found_table(const SearchReport& r, bool made_up) {
+    Table t = results_table(r);
+    const auto column = std::find_if(t.columns.begin(), t.columns.end(),
+                                     [](const Table::Column& c) { return c.title == "changes of the plan"; });
+    if (!made_up || column == t.columns.end()) return t;
+    const auto place = column - t.columns.begin();
+    for (Table::Row& row : t.rows) row.erase(row.begin() + place);
+    t.columns.erase(column);
+    return t;
+}
+
 // `within`: the layouts are those of the Pareto line that take so much more time at most.
 Document search_document(const Plan& plan, const SearchReport& r, Second then, double seconds,
                          std::optional<double> within, bool made_up, const std::string& proposed) {
@@ -307,7 +321,7 @@ Document search_document(const Plan& plan, const SearchReport& r, Second then, d
                   : by_time ? "Layouts, fastest first"
                             : "Layouts, least memory first",
                   {},
-                  results_table(r)};
+                  found_table(r, made_up)};
     if (const std::string verdict = standing_of(evaluate(plan), r).sentence;
         !verdict.empty() && !within && !made_up)
         found.lines.push_back(verdict);
@@ -378,7 +392,7 @@ int run_search(const Context& context, const SearchArguments& arguments) {
     r.nothing_fits = what_would_fit(plan, asked, options, r);
     const bool made_up = arguments.plan.name.empty();
     const std::string proposed = within || made_up ? std::string() : proposed_words(plan, asked, r);
-    Answer out{json_of_search(plan, r, seconds, within, made_up), results_table(r),
+    Answer out{json_of_search(plan, r, seconds, within, made_up), found_table(r, made_up),
                search_document(plan, r, ties.then, seconds, within, made_up, proposed)};
     out.json["software_taken"] = taken.empty() ? Json(nullptr) : Json(taken);
     out.json["proposed"] = proposed.empty() ? Json(nullptr) : Json(proposed);
@@ -479,15 +493,29 @@ struct Swept {
     MemoryFit fit = MemoryFit::no;
 };
 
-// Reads "layout.tp=1,2,4" into the values of one field.
-std::vector<std::pair<std::string, nlohmann::json>> values_of(const std::string& text) {
+// Adds the whole numbers of "1..8". Returns false where the text is no such range.
+bool add_range(const std::string& field, std::string_view text, Point& out) {
+    const std::size_t dots = text.find("..");
+    if (dots == std::string_view::npos) return false;
+    const auto from = parse_whole(text.substr(0, dots)), to = parse_whole(text.substr(dots + 2));
+    if (!from || !to || *from > *to || *from < 0) return false;
+    if (static_cast<std::uint64_t>(*to - *from) >= kMostPoints)
+        refuse(sentence("a sweep has at most ", kMostPoints, " points"));
+    for (std::int64_t n = *from; n <= *to; ++n) out.emplace_back(field, n);
+    return true;
+}
+
+// Reads "layout.tp=1,2,4" or "layout.tp=1..8" into the values of one field.
+Point values_of(const std::string& text) {
     const std::size_t equals = text.find('=');
     if (equals == 0 || equals == std::string::npos || as_utf8(text) != text)
         refuse("--vary " + shown_text(text) + ": write it as layout.tp=1,2,4");
-    std::vector<std::pair<std::string, nlohmann::json>> out;
+    Point out;
+    const std::string field = text.substr(0, equals);
     for (const std::string_view value : split(std::string_view(text).substr(equals + 1), ',')) {
+        if (add_range(field, value, out)) continue;
         const auto read = try_parse_json(std::string(value));
-        out.emplace_back(text.substr(0, equals), read ? *read : nlohmann::json(value));
+        out.emplace_back(field, read ? *read : nlohmann::json(value));
     }
     return out;
 }
@@ -495,8 +523,13 @@ std::vector<std::pair<std::string, nlohmann::json>> values_of(const std::string&
 // Returns every combination; the last field changes fastest.
 std::vector<Point> combinations(const std::vector<std::string>& vary) {
     std::vector<Point> points{{}};
+    std::set<std::string> named;
     for (const std::string& text : vary) {
-        const auto values = values_of(text);
+        const Point values = values_of(text);
+        // The values of the first would be lost.
+        if (!named.insert(pointer_of_field(values.front().first)).second)
+            refuse("--vary " + shown_text(text)
+                   + ": this field is varied twice; write all its values in one, as layout.tp=1,2,4");
         if (points.size() * values.size() > kMostPoints)
             refuse(sentence("a sweep has at most ", kMostPoints, " points"));
         std::vector<Point> longer;
@@ -677,7 +710,8 @@ Table sweep_table(const std::vector<Point>& points, const std::vector<Swept>& ro
 }
 
 Answer sweep(const Context& context, const Plan& plan, const OnPlan<SweepOptions>& a) {
-    if (a.vary.empty() == a.points.empty()) refuse("sweep needs --vary FIELD=V,V or --points FILE");
+    if (a.vary.empty() && a.points.empty()) refuse("sweep needs --vary FIELD=V,V or --points FILE");
+    if (!a.vary.empty() && !a.points.empty()) refuse("sweep takes --vary or --points, not both");
     const std::vector<Point> points = a.points.empty() ? combinations(a.vary) : points_in(a.points);
     const std::vector<Swept> rows = sweep_all(context, plan, points);
     const auto stays =
@@ -817,10 +851,10 @@ Json json_of_scale(const Plan& plan, const Scale& s) {
 
 std::int64_t bound_of(const std::string& option, const std::string& text) {
     if (text.empty()) return 0;
-    constexpr double kMost = 1 << 30;
+    constexpr std::int64_t kMost = std::int64_t{1} << 30;
     const std::optional<double> n = parse_double(text);
-    if (!n || !(*n >= 1 && *n <= kMost) || *n != std::floor(*n))
-        refuse(option + " " + shown_text(text) + ": is a whole number from 1 on");
+    if (!n || !(*n >= 1 && *n <= number(kMost)) || *n != std::floor(*n))
+        refuse(option + " " + shown_text(text) + ": is a whole number from 1 to " + with_commas(kMost));
     return static_cast<std::int64_t>(*n);
 }
 

@@ -35,6 +35,8 @@ struct Costs {
     refuse("--costs " + text + ": " + why + "; write it as F=1,I=1,W=1,comm=0");
 }
 
+constexpr double kLongestCost = 1e9;  // seconds; sums of them stay figures
+
 Costs parse_costs(const std::string& text) {
     Costs costs;
     struct Key {
@@ -54,6 +56,7 @@ Costs parse_costs(const std::string& text) {
         const std::string number = equals < part.size() ? part.substr(equals + 1) : "";
         const std::optional<double> value = parse_double(number);
         if (!value || *value < 0) refuse_costs(text, "\"" + number + "\" is no time");
+        if (*value > kLongestCost) refuse_costs(text, "\"" + number + "\" is more than 1e9 s");
         *key->value = *value;
         key->seen = true;
     }

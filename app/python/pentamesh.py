@@ -251,7 +251,8 @@ class Plan:
         Returns a list of Records: set, valid, step_s, tokens_per_s, mfu, memory_bytes, fits; reason where not valid."""
         if points is None:
             names = [_field(k) for k in values]
-            points = [dict(zip(names, combination)) for combination in itertools.product(*values.values())]
+            lists = [[v] if isinstance(v, (str, int, float, dict)) else v for v in values.values()]  # one value is a list of it
+            points = [dict(zip(names, combination)) for combination in itertools.product(*lists)]
         return run("sweep", self, "--points", "-", "--json", input=json.dumps(list(points))).rows
 
     def compare(self, *others):

@@ -191,15 +191,19 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     return last[b.size()];
 }
 
+std::size_t distance_to_name(std::string_view word, std::string_view name) {
+    // A name without its end, as "h100-sx", is that name.
+    constexpr std::size_t kTellsSomething = 3;
+    const bool begins = word.size() >= kTellsSomething && same_letters(name.substr(0, word.size()), word);
+    const std::size_t distance = edit_distance(word, name);
+    return begins ? std::min<std::size_t>(distance, 1) : distance;
+}
+
 std::string_view nearest(std::string_view word, const std::vector<std::string_view>& known) {
     std::string_view best;
     std::size_t least = std::string_view::npos;
     for (const std::string_view k : known) {
-        // A name without its end, as "h100-sx", is that name.
-        constexpr std::size_t kTellsSomething = 3;
-        const bool begins = word.size() >= kTellsSomething && k.starts_with(word);
-        const std::size_t distance =
-            begins ? std::min<std::size_t>(edit_distance(word, k), 1) : edit_distance(word, k);
+        const std::size_t distance = distance_to_name(word, k);
         if (distance >= least) continue;
         least = distance;
         best = k;

@@ -100,6 +100,9 @@ template <typename Parts, typename Words = std::identity>
 // neighbours counts one (optimal string alignment). Letters' case costs nothing.
 [[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
 
+// Returns the distance of a word to a name that may be meant: 1 where the word is only its beginning.
+[[nodiscard]] std::size_t distance_to_name(std::string_view word, std::string_view name);
+
 // Returns the known word of least distance, the first of several; empty where `known` is.
 [[nodiscard]] std::string_view nearest(std::string_view word, const std::vector<std::string_view>& known);
 

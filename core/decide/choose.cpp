@@ -159,8 +159,9 @@ PlanChoice choose_of_two(std::span<const JudgedPlan> plans) {
     } else if (const auto lean = much_leaner(*e[0], *e[1])) {
         out = {lean, true,
                "Take " + plan_letter(*lean) + ": it holds "
-                   + memory_text(e[1 - *lean]->memory.peak() - e[*lean]->memory.peak())
-                   + " less, and is no slower." + (may_not_fit(fit[*lean]) ? " It may not fit." : ""),
+                   + memory_text(e[1 - *lean]->memory.peak() - e[*lean]->memory.peak()) + " less, and is "
+                   + (near ? "as fast to within 1 %." : "no slower.")
+                   + (may_not_fit(fit[*lean]) ? " It may not fit." : ""),
                ""};
     } else if (near) {
         out.sentence = both_fit_words(faster, slower, fast) + " They are as fast to within 1 %.";

@@ -212,7 +212,10 @@ std::string beside_fastest(const PlanDecision& d, const std::string& change) {
         return d.ruling == Ruling::keep && d.fastest_gain >= kWorthIt
                    ? "The plan may stay as it is: no one or two changes gain 1 %."
                    : "";
-    return "Proposed: " + change + ", " + worth_words(d) + ".";
+    // Two changes of a plan that its software does not run keep that (outside_words).
+    const bool keeps = !d.outside.empty() && !d.searched;
+    return "Proposed: " + change + ", " + worth_words(d)
+           + (keeps ? "; like the plan, not all of it runs on " + d.software + "." : ".");
 }
 
 std::string outside_words(const Plan& plan) {

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace pentamesh {
@@ -314,9 +315,11 @@ class FieldReader {
     }
     [[nodiscard]] std::string unknown(const std::string& key) const {
         std::string closest(nearest(key, known_)), place;
+        const auto far = [&](std::string_view name) {
+            return std::pair(distance_to_name(key, name), edit_distance(key, name));
+        };
         for (const ShortName& s : elsewhere_)
-            if (edit_distance(key, s.name) < edit_distance(key, closest))
-                closest = s.name, place = " (" + s.place + ")";
+            if (far(s.name) < far(closest)) closest = s.name, place = " (" + s.place + ")";
         std::string text = std::string(kUnknownKey) + " \"" + shown_text(key)
                            + "\"; the closest known one is \"" + closest + "\"" + place + ". Known:";
         for (std::size_t i = 0; i < known_.size(); ++i)

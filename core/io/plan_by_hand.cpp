@@ -325,6 +325,7 @@ json value_of(const PlanField& s, std::string_view text, const Plan& plan) {
     if (s.may_be_none && (typed == "none" || typed.empty())) return {};
     switch (s.kind) {
     case Kind::flag:
+        if (typed == "true" || typed == "false") return typed == "true";  // as a plan file and --set say it
         if (typed != "on" && typed != "off") refuse(s, typed, "on or off");
         return typed == "on";
     case Kind::whole:

@@ -720,6 +720,20 @@ json preset_part(const json& owner, const std::string& key, bool is_cluster, con
     return json(cluster_to_json(cluster, {})).value(key, json::object());
 }
 
+// Returns the number of GPUs that a plan says, itself or by its cluster's preset; null: neither does.
+json gpus_said(const json& plan, const Presets& presets) {
+    const auto cluster = plan.find("cluster");
+    if (cluster == plan.end()) return nullptr;
+    if (cluster->is_object() && cluster->contains("gpus")) return (*cluster)["gpus"];
+    const json id = cluster->is_object() ? cluster->value("preset", json()) : *cluster;
+    if (!id.is_string() || !presets.has(PresetKind::cluster, id.get<std::string>())) return nullptr;
+    try {
+        return presets.cluster(id.get<std::string>()).gpus;
+    } catch (const Error&) {  // a broken preset, which goes
+        return nullptr;
+    }
+}
+
 // Returns the member `key` of `parent`, made ready to be stepped into.
 json& step_into(json& parent, const std::string& key, const std::string& pointer, const json& made) {
     if (parent.is_array()) {
@@ -742,6 +756,11 @@ json value_of(const EditValue& value) {
 void set_in_plan(json& plan, const std::string& pointer, json value, const Presets& presets) {
     if (pointer.empty() || pointer.front() != '/') refuse(pointer, "a JSON pointer begins with /");
     const std::vector<std::string> tokens = tokens_of(pointer);
+    // Another cluster has as many GPUs as the plan had, as in the window (with_cluster).
+    if (pointer == "/cluster" && value.is_string()
+        && presets.has(PresetKind::cluster, value.get<std::string>()))
+        if (json gpus = gpus_said(plan, presets); !gpus.is_null())
+            value = json{{"preset", std::move(value)}, {"gpus", std::move(gpus)}};
     json* at = &plan;
     for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
         const bool in_source = i >= 1 && (tokens[0] == "model" || tokens[0] == "cluster");

@@ -76,7 +76,8 @@ struct DocumentPlace {
 [[nodiscard]] std::string pretty(const nlohmann::ordered_json& value);
 
 // Sets the value that a pointer names, adding the key where it is absent. A preset's id on the way becomes
-// {"preset": id}, and the part of the preset below it is made the plan's own.
+// {"preset": id}, and the part of the preset below it is made the plan's own. Another cluster's preset takes
+// the plan's number of GPUs.
 void set_in_plan(nlohmann::json& plan, const std::string& pointer, nlohmann::json value,
                  const Presets& presets);
 // Returns the pointer of a field as people write it: "layout.tp", "/layout/tp", and "tp" where one field of

@@ -84,6 +84,10 @@ bool names_a_changed_factor(const Words& title, const Plan& before, const Plan& 
 bool other_size(const Plan& before, const Plan& after) {
     return before.cluster.gpus != after.cluster.gpus;
 }
+bool other_nodes(const Plan& before, const Plan& after) {
+    const std::vector<Tier>&a = before.cluster.tiers, &b = after.cluster.tiers;
+    return !a.empty() && !b.empty() && a.front().domain != b.front().domain;
+}
 // A constant of one's own does not make it another GPU.
 bool other_hardware(const Plan& before, const Plan& after) {
     const Cluster &a = before.cluster, &b = after.cluster;
@@ -92,7 +96,9 @@ bool other_hardware(const Plan& before, const Plan& after) {
 
 bool names_a_change(const Words& title, const Plan& before, const Plan& after) {
     static constexpr std::array<std::string_view, 3> kSharded{"zero", "fsdp", "hsdp"};
+    static constexpr std::array<std::string_view, 2> kNodes{"node", "nodes"};
     return (other_size(before, after) && names_size(title, before.cluster.gpus))
+           || (other_nodes(before, after) && has_any(title, kNodes) && names_size(title, before.cluster.gpus))
            || (other_hardware(before, after) && names_gpu(title, before.cluster))
            || names_a_changed_factor(title, before, after)
            || (before.layout.zero != after.layout.zero && has_any(title, kSharded))

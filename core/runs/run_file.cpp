@@ -683,6 +683,38 @@ bool is_dump_text(std::string_view text) {
     return has("\"pg_config\"") && has("\"pg_status\"");
 }
 
+std::string begin_of_file(const fs::path& path) {
+    constexpr std::size_t kBegin = std::size_t{1} << 18U;
+    std::error_code ignored;
+    if (!fs::is_regular_file(path, ignored)) return "";
+    std::string out(kBegin, '\0');
+    std::ifstream in(path, std::ios::binary);
+    in.read(out.data(), static_cast<std::streamsize>(out.size()));
+    out.resize(static_cast<std::size_t>(std::max<std::streamsize>(0, in.gcount())));
+    return out;
+}
+
+bool is_dump_file(const fs::path& path) {
+    const std::string begin = begin_of_file(path);
+    return is_dump_text(begin) || is_dump_text(unpacked_begin(begin));
+}
+
+std::vector<fs::path> run_files_in(const fs::path& folder, const ReadWatch* watch) {
+    std::vector<fs::path> all, out;
+    std::error_code failed;
+    for (fs::directory_iterator it(folder, failed), end; !failed && it != end; it.increment(failed))
+        if (it->is_regular_file(failed)) all.push_back(it->path());
+    std::sort(all.begin(), all.end());
+    for (const fs::path& file : all) {
+        end_if_cancelled(watch);
+        if (run_file_kind(begin_of_file(file)))
+            out.push_back(file);
+        else if (is_dump_file(file))
+            return {};
+    }
+    return out;
+}
+
 DumpFolder read_dump_folder(const fs::path& place, ReadWatch* watch) {
     refuse_without_runs();
     DumpFolder out;

@@ -209,4 +209,15 @@ struct DumpFolder {
 // Returns true if a text is a dump by its begin or its keys. Never throws.
 [[nodiscard]] bool is_dump_text(std::string_view text);
 
+// Looks into the folder of a run. A file that cannot be read is passed over.
+
+// Returns what a file begins with; empty where it cannot be read.
+[[nodiscard]] std::string begin_of_file(const std::filesystem::path& path);
+[[nodiscard]] bool is_dump_file(const std::filesystem::path& path);
+// Returns the files that say that they are traces or Inspector files, by name; a log has no such sign. A
+// folder with a dump is one of dumps: its other files, which may be thousands, are not looked into, and
+// nothing is returned.
+[[nodiscard]] std::vector<std::filesystem::path> run_files_in(const std::filesystem::path& folder,
+                                                              const ReadWatch* watch = nullptr);
+
 }  // namespace pentamesh::runs

@@ -132,6 +132,10 @@ class Order(unittest.TestCase):
                             (("export", "mesh-8", "--to", "megatorn"), 'the closest is "megatron"'),
                             (("screenshot", "mesh-8", "--view", "mseh", "-o", "x.png"), 'the closest is "mesh"'),
                             (("report", "mesh-8", "--set", "cluster=h100-sx"), 'the closest is "h100-sxm-ib"'),
+                            (("report", "mesh-8", "--set", "model=Mixtral"), 'the closest is "mixtral-'),
+                            (("report", "mesh-8", "--set", "seq=1"), 'is "sequence_length"'),
+                            (("screenshot", "mesh-8", "--view", "mesh", "--rank", "99", "-o", "x.png"), "ranks 0 to 7"),
+                            (("embed", "mesh-8", "--view", "mesh", "--rank", "8", "-o", "x.html"), "ranks 0 to 7"),
                             (("compare", "mesh-8", "--set-b", "tpp=2"), "--set-b tpp=2: /tpp: unknown key"),
                             (("move", "mesh-8", "--set-b", "tpp=2"), "--set-b tpp=2: /tpp: unknown key"),
                             (("compare", "mesh-8", "--set", "tpp=2", "--set-b", "tp=2"), "--set tpp=2: /tpp: unknown key")):

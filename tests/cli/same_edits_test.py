@@ -82,8 +82,6 @@ class SameEdits(unittest.TestCase):
 
     def test_data_parallelism_takes_the_rest(self):
         for edit in EDITS:
-            if "cluster" in edit:
-                continue  # another preset has GPUs of its own
             report = pentamesh.plan(BASE).set(edit).report()
             with self.subTest(edit=edit):
                 names = {k.rpartition(".")[2] for k in edit}
@@ -108,6 +106,10 @@ class SameEdits(unittest.TestCase):
         self.assertTrue(all(row.valid for row in rows))
         self.assertEqual([row.get("followed") for row in rows],
                          [None if n == 8 else {"/layout/dp_replicate": 64 // n} for n in (1, 2, 4, 8, 16, 32, 64)])
+        # Another cluster has as many GPUs, as one that is chosen in the window.
+        report = run_json("report", "mesh-8", "--json", "--set", "cluster=h200-sxm-ib")[1]
+        self.assertEqual(report["plan"]["cluster"], {"preset": "h200-sxm-ib", "gpus": 8})
+        self.assertNotIn("followed", report)
         # Of 2 x 2 x 2 ranks, four are left: the two replicas stay.
         layout = run_json("report", "mesh-8", "--json", "--set", "tp=1")[1]["plan"]["layout"]
         self.assertEqual((layout["dp_shard"], layout["dp_replicate"]), (4, 2))
@@ -178,6 +180,17 @@ class Typos(unittest.TestCase):
     def test_a_value_that_a_plan_refuses_is_a_row(self):
         rows = pentamesh.plan(BASE).sweep(tp=[8, -1, "two"])
         self.assertEqual([r.valid for r in rows], [True, False, False])
+
+    def test_a_sweep_loses_no_value(self):
+        status, _, err = run("sweep", BASE, "--vary", "tp=1,2", "--vary", "layout.tp=4")
+        self.assertEqual(status, 2)
+        self.assertIn("twice", err)
+        points = os.path.join(SOURCE, "presets/plans/mesh-8.plan.json")
+        self.assertIn("not both", run("sweep", BASE, "--vary", "tp=1", "--points", points)[2])
+        rows = json.loads(run("sweep", BASE, "--vary", "pp=1..4,8", "--json")[1])["rows"]
+        self.assertEqual([r["set"]["pp"] for r in rows], [1, 2, 3, 4, 8])
+        # A text is one value, not its letters.
+        self.assertEqual([r.set for r in pentamesh.plan(BASE).sweep(recompute="full", tp=4)], [{"recompute": "full", "tp": 4}])
 
     def test_rows_say_what_the_software_lacks(self):
         plan = pentamesh.plan(BASE)

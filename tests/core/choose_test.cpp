@@ -74,6 +74,20 @@ TEST_CASE(
     CHECK(best_among(three) == 2);
 }
 
+TEST_CASE("a leaner plan that is slower by less than 1 % is not said to be no slower") {
+    Plan a = test::presets().plan("llama-3-70b-3d"), b = a;
+    b.training.micro_batch = 2;
+    const Evaluation ea = evaluate(a), eb = evaluate(b);
+    REQUIRE(ea.step);
+    REQUIRE(eb.step);
+    REQUIRE(ea.step->time_s > eb.step->time_s);
+    REQUIRE(ea.step->time_s < 1.01 * eb.step->time_s);
+    const std::string said = choose_among(std::array{JudgedPlan{&a, &ea}, JudgedPlan{&b, &eb}}).sentence;
+    CAPTURE(said);
+    CHECK(said.find("Take A: it holds ") == 0);
+    CHECK(said.find("less, and is as fast to within 1 %.") != std::string::npos);
+}
+
 TEST_CASE("a plan that its verdict says may not fit is not said to fit beside another") {
     Plan a = test::presets().plan("llama-3-70b-3d"), b = a;
     b.training.micro_batch = 2;

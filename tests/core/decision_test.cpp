@@ -433,6 +433,9 @@ TEST_CASE("a decision says of which software its layouts are, and what that does
         REQUIRE(d);
         CHECK(d->outside.find("Megatron-LM does not run all of it: ") == 0);
         CHECK(scope_of(*d).find(d->outside) == 0);
+        // The proposal next to a search's fastest does not run there either, and says so.
+        if (const std::string words = beside_fastest(*d, "x"); d->proposal && !d->searched && !words.empty())
+            CHECK(words.find("like the plan, not all of it runs on Megatron-LM") != std::string::npos);
         CHECK(scope_of(*d).find("layouts that Megatron-LM runs") != std::string::npos);
         if (d->ruling == Ruling::keep)
             CHECK(headline_of(*d, "", "").find("Run it as it is, though not by Megatron-LM") == 0);

@@ -77,6 +77,8 @@ TEST_CASE("a title that names what was changed goes, one that does not stays") {
     const Plan nodes = presets().plan("mesh-8");  // "Two nodes of four"
     CHECK(name_after(nodes, with_gpus(nodes, 16)).empty());
     CHECK(name_after(nodes, with_factor(nodes, Axis::tp, 4, true)) == nodes.name);
+    CHECK(name_after(nodes, with_gpus_per_node(nodes, 8)).empty());  // it is one of eight
+    CHECK(name_after(nodes, with_cluster(nodes, presets().cluster("h200-sxm-ib"), "h200-sxm-ib")).empty());
 
     const Plan context = presets().plan("llama-3.1-405b-8k");  // "..., 8K context"
     Plan longer = context;

@@ -457,8 +457,7 @@ TEST_CASE("transformers' Trainer: adapters that no switch says are said") {
                            + " --model_name_or_path meta-llama/Llama-2-7b-hf --bf16 True "
                              "--per_device_train_batch_size 2 --model_max_length 2048 "
                              "--gradient_checkpointing True "
-                           + more + "
-");
+                           + more + "\n");
     };
     const auto warns = [](const Import& made) {
         REQUIRE(made.plan);

@@ -173,6 +173,20 @@ constexpr Asked kAsked[] = {
     {"title", "edit.title"},
     {"history", "edit.undo"},
     {"nemo", "export.to.bridge"},
+    // The same, a second time: whole sentences.
+    {"layout.sequence_parallel=false", "set layout.sequence_parallel=false"},
+    {"open a plan", "file.open"},
+    {"export to maxtext", "export.to.maxtext"},
+    {"set tp to 4", "set tp 4"},
+    {"tp 4 and pp 2", "set tp 4 pp 2"},
+    {"set the micro batch size to 2", "set micro batch size 2"},
+    {"dark mode", "theme.dark"},
+    {"how much memory", "view.memory"},
+    {"compare with another plan", "view.compare"},
+    {"cheaper", "view.search"},
+    {"faster", "view.search"},
+    {"goodput", "/cluster/failures_per_gpu_day"},
+    {"import from hugging face", "edit.paste"},
 };
 
 }  // namespace

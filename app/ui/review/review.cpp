@@ -421,7 +421,8 @@ ReviewForm review_form_of(std::string_view file) {
     if (ending == ".pdf") return ReviewForm::pdf;
     if (ending == ".html" || ending == ".htm") return ReviewForm::html;
     if (ending == ".md" || ending == ".markdown") return ReviewForm::markdown;
-    for (const std::string_view other : {".svg", ".png", ".jpg", ".jpeg", ".txt", ".json", ".csv"})
+    for (const std::string_view other : {".svg", ".png", ".jpg", ".jpeg", ".txt", ".json", ".csv", ".docx",
+                                         ".pptx", ".odt", ".odp", ".xlsx", ".tex", ".ps"})
         if (ending == other)
             throw Error(
                 ErrorKind::usage, "", "",

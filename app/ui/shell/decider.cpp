@@ -21,7 +21,6 @@
 #include <array>
 #include <atomic>
 #include <cmath>
-#include <fstream>
 #include <limits>
 #include <string>
 #include <system_error>
@@ -377,42 +376,6 @@ bool is_folder(const fs::path& path) {
     return fs::is_directory(path, ignored);
 }
 
-// Returns what a file begins with; empty where it cannot be read.
-std::string begin_of(const fs::path& path) {
-    constexpr std::size_t kBegin = std::size_t{1} << 18U;
-    std::error_code ignored;
-    if (!fs::is_regular_file(path, ignored)) return "";
-    std::string out(kBegin, '\0');
-    std::ifstream in(path, std::ios::binary);
-    in.read(out.data(), static_cast<std::streamsize>(out.size()));
-    out.resize(static_cast<std::size_t>(std::max<std::streamsize>(0, in.gcount())));
-    return out;
-}
-
-bool is_dump(const fs::path& path) {
-    const std::string begin = begin_of(path);
-    return runs::is_dump_text(begin) || runs::is_dump_text(runs::unpacked_begin(begin));
-}
-
-// Returns the files of a folder that say that they are traces or Inspector files, by name. A
-// folder with a dump is one of dumps: its other files, which may be thousands, are not looked into.
-Places run_files_in(const fs::path& folder, const runs::ReadWatch* watch) {
-    Places all, out;
-    std::error_code failed;
-    for (fs::directory_iterator it(folder, failed), end; !failed && it != end; it.increment(failed))
-        if (it->is_regular_file(failed)) all.push_back(it->path());
-    std::sort(all.begin(), all.end());
-    for (const fs::path& file : all) {
-        runs::end_if_cancelled(watch);
-        const std::string begin = begin_of(file);
-        if (runs::run_file_kind(begin))
-            out.push_back(file);
-        else if (is_dump(file))
-            return {};
-    }
-    return out;
-}
-
 bool has_steps(const std::string& text) {
     return own_file_kind(text) == OwnFile::log && runs::read_run_log(text).steps > 0;
 }
@@ -420,7 +383,7 @@ bool has_steps(const std::string& text) {
 bool says_settings(const runs::RunFile& file, const fs::path& path) {
     using runs::RunFileKind;
     if (file.kind == RunFileKind::kineto || file.kind == RunFileKind::nccl_inspector) return false;
-    return !interop::guess_tools(runs::unpacked_begin(begin_of(path))).empty();
+    return !interop::guess_tools(runs::unpacked_begin(runs::begin_of_file(path))).empty();
 }
 
 // Reads dumps: with the open plan, if it is known and its layout is theirs, else with a stand-in.
@@ -441,7 +404,7 @@ RealRun hang_at(const fs::path& place, const Plan& open, const Presets& presets,
 
 bool is_run_place(const fs::path& path) {
     if (is_folder(path)) return true;
-    const std::string begin = begin_of(path);
+    const std::string begin = runs::begin_of_file(path);
     return !runs::run_file_words(begin).empty() || has_steps(runs::unpacked_begin(begin));
 }
 
@@ -459,10 +422,10 @@ RealRun read_real_run(const Places& places, const Plan& open, const Presets& pre
     Places files;
     for (const fs::path& place : places) {
         if (is_folder(place)) {
-            const Places in = run_files_in(place, watch);
+            const Places in = runs::run_files_in(place, watch);
             if (in.empty()) return hang_at(place, open, presets, watch);
             files.insert(files.end(), in.begin(), in.end());
-        } else if (is_dump(place)) {
+        } else if (runs::is_dump_file(place)) {
             return hang_at(runs::place_of_dumps(place), open, presets, watch);
         } else {
             files.push_back(place);

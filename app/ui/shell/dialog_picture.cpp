@@ -8,6 +8,7 @@
 #include "app/ui/views/mesh/mesh_draw.h"
 #include "core/base/files.h"
 #include "core/plan/names.h"
+#include "core/plan/stand_in.h"
 #include "core/teach/loaf.h"
 #include "render/page.h"
 #include "render/surface.h"
@@ -67,15 +68,17 @@ constexpr std::string_view kSizeWords[] = {"16:9", "4:3", "as high as it takes",
 
 constexpr std::uint32_t kPdf = 1U << static_cast<unsigned>(PictureFile::pdf);
 
-std::string pixels_words(const PictureChoice& c) {
+// A run without its plan has no plan to put into a picture.
+std::string pixels_words(const PictureChoice& c, bool has_plan) {
     if (c.file != PictureFile::png) {
         const std::string page = c.text == 1 ? "" : "The page is smaller, its type stays. ";
-        return page + "Text in it is text; the plan is inside, and opens by a drop.";
+        return page + "Text in it is text"
+               + (has_plan ? "; the plan is inside, and opens by a drop." : "; no plan is inside.");
     }
     const auto side = [&](float v) { return std::to_string(std::lround(v * c.scale)); };
     return (c.size.y > 0 ? side(c.size.x) + " × " + side(c.size.y) + " pixels."
                          : side(c.size.x) + " pixels wide.")
-           + " The plan is inside: the picture opens by a drop.";
+           + (has_plan ? " The plan is inside: the picture opens by a drop." : " No plan is inside.");
 }
 
 // Draws the size that was chosen, or the field of one's own. Returns false if that is no size.
@@ -106,7 +109,9 @@ std::string Dialogs::pictured_view() const {
 
 float Dialogs::picture_height(Ui& ui, float width) const {
     const float rows =
-        kDialogRow * 7 + ui.canvas().paragraph_height(380, pixels_words(picture_.choice), ui.small(), 18);
+        kDialogRow * 7
+        + ui.canvas().paragraph_height(
+            380, pixels_words(picture_.choice, !is_stand_in(window_.document.plan())), ui.small(), 18);
     return width > 380 + kPreviewWidth / 2 ? std::max(rows, kPreviewHeight) : rows;
 }
 
@@ -190,7 +195,8 @@ bool Dialogs::draw_picture(Ui& ui, Rect room, Rect buttons) {
     const auto now = std::find(kTypes.begin(), kTypes.end(), choice.text) - kTypes.begin();
     choice.text = kTypes[static_cast<std::size_t>(
         ui.segments("picture.type", row("Type"), kTypeWords, static_cast<int>(now)))];
-    room.cut_top(ui.canvas().paragraph(room, pixels_words(choice), ui.small(), 18));
+    room.cut_top(ui.canvas().paragraph(room, pixels_words(choice, !is_stand_in(window_.document.plan())),
+                                       ui.small(), 18));
     dialog_error_text(ui, room, dialog_.error);
     if (sized) update_preview();
     if (preview.w > 100)

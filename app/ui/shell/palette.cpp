@@ -9,6 +9,7 @@
 #include "core/plan/names.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cmath>
 #include <optional>
@@ -387,6 +388,16 @@ std::optional<TypedEdits> typed_edits(const Plan& plan, std::string_view text, c
 
 namespace {
 
+// Returns the text without words that name nothing: "set tp to 4 and pp to 2" is "tp 4 pp 2".
+std::string without_little_words(std::string_view text) {
+    constexpr std::array<std::string_view, 14> kLittle{"a",  "an",  "the",  "my",   "this", "to",     "of",
+                                                       "in", "for", "from", "with", "and",  "please", "set"};
+    std::vector<std::string_view> kept;
+    for (const std::string_view word : split_words(text, " "))
+        if (std::ranges::find(kLittle, in_small_letters(word)) == kLittle.end()) kept.push_back(word);
+    return join(kept, " ");
+}
+
 class PaletteSearch {
   public:
     PaletteSearch(const PaletteSource& source, std::string_view text) : source_(source), text_(text) {
@@ -574,7 +585,10 @@ class PaletteSearch {
 }  // namespace
 
 std::vector<PaletteRow> find_in_palette(const PaletteSource& source, std::string_view typed) {
-    return PaletteSearch(source, typed).rows();
+    std::vector<PaletteRow> rows = PaletteSearch(source, typed).rows();
+    if (!rows.empty()) return rows;
+    const std::string fewer = without_little_words(typed);
+    return fewer.empty() || fewer == typed ? rows : PaletteSearch(source, fewer).rows();
 }
 
 }  // namespace pentamesh::ui

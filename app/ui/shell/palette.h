@@ -59,7 +59,8 @@ struct PaletteSource {
 };
 // Returns what the typed text finds, the best first; the commands in their order where nothing is typed. A
 // field that fits best is followed by its values. Letters match the beginnings of words; only where no word
-// begins so they match the middle of one, or the beginnings of words in a row ("thli": theme light).
+// begins so they match the middle of one, or the beginnings of words in a row ("thli": theme light). Where
+// nothing fits, words such as "the" and "to" are passed over: "set tp to 4".
 [[nodiscard]] std::vector<PaletteRow> find_in_palette(const PaletteSource& source, std::string_view typed);
 
 // Holds factors and fields as they are typed into the search of commands: "tp 2 pp 4 zero 1".

@@ -50,7 +50,7 @@ constexpr auto kPaletteWords = std::to_array<PaletteWords>({
     {"/training/buffers/fragmentation", "reserved memory", "allocated-reserved"},
     {"/cluster/price_per_gpu_hour", "price, cost, dollars, money, usd"},
     {"/cluster/gpu_watts", "watts, power, energy"},
-    {"/cluster/failures_per_gpu_day", "failures, mtbf, failure rate"},
+    {"/cluster/failures_per_gpu_day", "failures, mtbf, failure rate, goodput"},
     {"/cluster/gpus", "gpus, gpu count, world size, cluster size", "world-size"},
     {kNodes, "nodes, number of nodes, nnodes"},
     {kGpusPerNode, "nodes of, per node, a node, gpus a node, gpus per node, gpus_per_node, nproc per node, "
@@ -77,6 +77,7 @@ constexpr auto kPaletteWords = std::to_array<PaletteWords>({
     // Commands.
     {"run.open", "hang, dump, trace, log, deadlock, stuck, nccl timeout, watchdog, flight recorder, profile, "
                  "profiler, kineto, nsys, tensorboard, wandb, real run"},
+    {"file.open", "open a plan, open a picture, load"},
     {"file.new", "empty plan, blank, start over"},
     {"file.preset", "example, gallery, template, recipe"},
     {"file.recover", "crash, lost work, autosave, restore"},
@@ -90,7 +91,7 @@ constexpr auto kPaletteWords = std::to_array<PaletteWords>({
     {"edit.stages", "balance stages, uneven pipeline"},
     {"edit.title", "title, plan name, name of the plan"},
     {"edit.notes", "comment, annotate, remark"},
-    {"edit.paste", "import, config.json, train.sh, script, flags, command line"},
+    {"edit.paste", "import, config.json, train.sh, script, flags, command line, hugging face model"},
     {"edit.copy_link", "share, url, address"},
     {"edit.pin", "baseline, before and after, diff"},
     {"export.picture", "svg, png, screenshot, image, slide, figure"},
@@ -102,12 +103,13 @@ constexpr auto kPaletteWords = std::to_array<PaletteWords>({
     {"view.normal", "reset the zoom"},
     {"view.failure", "node failure, broken node, fault"},
     {"view.blame", "culprit, common cause, who shares, who waits"},
-    {"view.compare", "difference, a b, versus"},
-    {"view.search",
-     "best layout, optimise, optimize, tune, autotune, fastest, cheapest, cost per token, pareto"},
+    {"view.compare", "difference, a b, versus, compare with another plan, compare two plans"},
+    {"view.search", "best layout, optimise, optimize, tune, autotune, fastest, faster, cheapest, cheaper, "
+                    "cost per token, pareto"},
     {"view.scale", "scaling, weak scaling, strong scaling, more gpus, sweep"},
     {"view.memory",
-     "oom, out of memory, too big, does not fit, fits, peak memory, memory usage, activations"},
+     "oom, out of memory, too big, does not fit, fits, peak memory, memory usage, how much memory, "
+     "activations"},
     {"view.timeline", "gantt, gaps, idle, bubble, pipeline bubble"},
     {"view.step",
      "mfu, throughput, tokens per second, tokens per day, step time, how long, days, gpu hours, "
@@ -123,8 +125,8 @@ constexpr auto kPaletteWords = std::to_array<PaletteWords>({
     {"timeline.play", "animate, animation, pause"},
     {"timeline.slow_stage", "inject, slow gpu, what if slow", "straggler"},
     {"timeline.critical_path", "longest path", "critical-path"},
-    {"theme.light", "bright, white background"},
-    {"theme.dark", "night, black background"},
+    {"theme.light", "bright, light mode, white background"},
+    {"theme.dark", "night, dark mode, night mode, black background"},
     {"theme.high-contrast", "accessibility, contrast, projector"},
     {"view.reduced_motion", "no animation, animations off"},
     {"lesson.choose", "learn, learning, tutorial, teach"},
