@@ -624,6 +624,7 @@ void read_precision(SettingsSheet& s, PlanDraft& d, const MegatronDialect& diale
     if (!t.contains("parameters") || s.flag("fp8_param_gather", "/training/parameters") == false)
         t["parameters"] = base;
     if (!t.contains("compute")) t["compute"] = base;
+    if (t["parameters"] == "fp32") t.emplace("master_weights", "none");  // optimizer.py, FP32Optimizer
     for (const char* key : {"fp8_format", "fp8", "fp4_format", "fp4"})
         if (const auto word = s.text(key, "/training/compute"); word && flag_of_word(*word) != false)
             t["compute"] = std::string(key, 3);
