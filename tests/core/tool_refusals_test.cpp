@@ -95,3 +95,48 @@ TEST_CASE("NeMo RL: one of its two backends") {
     CHECK(made.failed());
     CHECK(problem_called(made, "two-backends"));
 }
+
+// pytorch/torchtitan, config/job_config.py: ActivationCheckpoint.mode; fields of tyro take no other word.
+TEST_CASE("torchtitan and torchforge: modes of recomputation by their words") {
+    const auto mode = [](const std::string& word) {
+        return import_text("[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nlocal_batch_size = "
+                           "1\nseq_len = 4096\n[parallelism]\ndata_parallel_shard_degree = 8\n"
+                           "[activation_checkpoint]\nmode = \""
+                           + word + "\"\n");
+    };
+    CHECK(mode("partial").failed());
+    const Import budget = mode("memory_budget");
+    REQUIRE(budget.plan);
+    CHECK(budget.plan->training.recompute == Recompute::none);
+    CHECK(test::stands_in(budget.settings.unmapped, "activation_checkpoint.mode"));
+    CHECK_FALSE(mode("full").failed());
+    const auto forge = [](const std::string& word) {
+        return import_text("model:\n  name: llama3\n  flavor: 8B\n  hf_assets_path: "
+                           "hf://meta-llama/Llama-3.1-8B\nprocesses:\n  procs: 8\n  with_gpus: true\n"
+                           "training:\n  local_batch_size: 1\n  seq_len: 2048\n  dtype: bfloat16\n"
+                           "parallelism:\n  data_parallel_shard_degree: -1\n  tensor_parallel_degree: 2\n"
+                           "  pipeline_parallel_degree: 1\nactivation_checkpoint:\n  mode: "
+                           + word + "\n");
+    };
+    CHECK(forge("partial").failed());
+    const Import whole = forge("full");
+    REQUIRE(whole.plan);
+    CHECK(whole.kind == "torchforge");
+    CHECK(whole.plan->layout.tp == 2);
+    CHECK(bytes_per_parameter(*whole.plan) == near(8, 1e-6));
+}
+
+// AI-Hypercomputer/maxtext e591f30c: optimizers/optimizers.py.
+TEST_CASE("MaxText: its optimizers") {
+    const auto by = [](const std::string& optimizer) {
+        return import_text("python3 -m MaxText.train MaxText/configs/base.yml model_name=llama3.1-8b "
+                           "per_device_batch_size=2 max_target_length=8192 ici_fsdp_parallelism=-1 "
+                           "base_output_directory=gs://x opt_type="
+                               + optimizer + "\n",
+                           16);
+    };
+    CHECK(by("muon").plan->training.optimizer == Optimizer::muon);
+    CHECK(by("sgd").plan->training.optimizer == Optimizer::sgd_momentum);
+    CHECK(by("adamw").plan->training.optimizer == Optimizer::adamw);
+    CHECK(by("lion").failed());
+}
