@@ -217,7 +217,7 @@ class Reading {
                     types.back().value = type;
                     types.back().key = "distributed_type";
                 }
-        // launch.py, _validate_launch_command: Megatron's is none of those that exclude each other.
+        // launch.py, _validate_launch_command: Megatron's does not exclude the others.
         std::set<std::string> engines;
         for (const Setting& s : types)
             if (s.value != "MEGATRON_LM") engines.insert(s.value);

@@ -1,6 +1,6 @@
 // Says which settings of Megatron-LM exclude each other or ask for one another (words.json,
 // "megatron_refuses": the asserts of megatron/training/arguments.py and of
-// megatron/core/transformer/transformer_config.py that hold whatever the sizes are).
+// megatron/core/transformer/transformer_config.py that look at no sizes).
 #include "core/base/text.h"
 #include "core/interop/megatron.h"
 #include "core/interop/script/settings.h"

@@ -1,4 +1,4 @@
-// Tests words of launchers in the spellings that they take, and files of theirs that lie beside a script.
+// Tests words of launchers in the spellings that they take, and files of theirs next to a script.
 #include "tests/core/imports.h"
 
 #include <doctest/doctest.h>
