@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <set>
 
 namespace pentamesh::interop {
 namespace {
@@ -44,6 +45,7 @@ class Reading {
 
     Beside read() {
         std::vector<Setting> accelerate;
+        if (text_.launch) hosts_of_deepspeed();
         if (text_.launch) launchers(accelerate);
         if (!accelerate.empty()) of_accelerate(std::move(accelerate));
         std::vector<Setting> fsdp;
@@ -89,6 +91,53 @@ class Reading {
 
     static Listed row_of(const Setting& s, std::string path = {}, std::string why = {}) {
         return {s.name, s.value, std::move(path), std::move(why), s.at.line, s.at.file};
+    }
+
+    // Returns what a filter of DeepSpeed says of a host, "worker-1:0,1@worker-2": how many of its GPUs it
+    // names, 0 for all of them; nullopt: it does not name the host.
+    static std::optional<std::int64_t> named_of(std::string_view filter, std::string_view host) {
+        for (const std::string_view part : split(filter, '@')) {
+            const std::size_t colon = part.find(':');
+            if (part.substr(0, colon) != host) continue;
+            if (colon == std::string_view::npos) return 0;
+            return std::count(part.begin(), part.end(), ',') + 1;
+        }
+        return std::nullopt;
+    }
+
+    // Counts the GPUs of DeepSpeed's list of hosts, "worker-1 slots=8", where the command does not say them
+    // all (launcher/runner.py: fetch_hostfile, parse_resource_filter).
+    void hosts_of_deepspeed() {
+        std::optional<Setting> file;
+        std::string include, exclude;
+        std::int64_t nodes = 0, each = 0;
+        for (const Setting& s : text_.launch->before) {
+            if (s.of != "deepspeed" || !s.unknown.empty()) continue;
+            const std::string key = flag_key(s.name);
+            if (key == "hostfile" || key == "H") file = s;
+            if (key == "include" || key == "i") include = s.value;
+            if (key == "exclude" || key == "e") exclude = s.value;
+            if (key == "num_nodes") nodes = parse_integer(s.value).value_or(0);
+            if (key == "num_gpus") each = parse_integer(s.value).value_or(0);
+        }
+        const auto text = file ? text_of(file->value) : std::nullopt;
+        if (!text || (text_.launch->gpus > 0 && (each == 0 || nodes > 0))) return;
+        std::int64_t gpus = 0, hosts = 0;
+        for (const std::string_view line : split(*text, '\n')) {
+            const std::vector<std::string_view> all = split_words(line);
+            if (all.size() < 2 || all[0].starts_with('#') || !all[1].starts_with("slots=")) continue;
+            std::int64_t slots = parse_integer(all[1].substr(6)).value_or(0);
+            const auto taken = named_of(include, all[0]), left = named_of(exclude, all[0]);
+            if ((!include.empty() && !taken) || left == 0 || (nodes > 0 && hosts >= nodes)) continue;
+            if (taken.value_or(0) > 0) slots = *taken;
+            slots = std::clamp<std::int64_t>(slots - left.value_or(0), 0, 1 << 10);
+            gpus += each > 0 ? std::min(each, slots) : slots;
+            ++hosts;
+        }
+        if (gpus < 1 || gpus > (1 << 20)) return;
+        text_.launch->gpus = gpus;
+        text_.launch->gpus_unknown.clear();
+        out_.files.push_back(file->value);
     }
 
     // A launcher's words end in a list each; those of accelerate are settings of its own file.
@@ -204,6 +253,16 @@ class Reading {
                     types.back().value = type;
                     types.back().key = "distributed_type";
                 }
+        // launch.py, _validate_launch_command: Megatron's does not exclude the others.
+        std::set<std::string> engines;
+        for (const Setting& s : types)
+            if (s.value != "MEGATRON_LM") engines.insert(s.value);
+        if (engines.size() > 1) {
+            Setting all = types.front();
+            all.key = "engines";
+            all.value = std::to_string(engines.size());
+            types.push_back(std::move(all));
+        }
         settings.insert(settings.end(), types.begin(), types.end());
         // A file of DeepSpeed that accelerate's own file names.
         std::optional<Setting> json;
@@ -280,6 +339,7 @@ class Reading {
             if (key == "processes" || key == "machines") sheet.map(key, own::kGpus.field);
             for (const char* engine : {"use_fsdp", "use_deepspeed", "multi_gpu", "use_megatron_lm"})
                 if (key == engine) sheet.map(key, "/layout/zero");
+            if (key == "engines") sheet.map(key, "/layout/zero");
         }
         dialect.mark(sheet);
         sort_rest(sheet, known);

@@ -55,7 +55,8 @@ bool same_word(std::string_view a, std::string_view b) {
 
 // "~x": x in small or large letters; "*": any value that is not off; "*x": one that has x in it; "*/x":
 // behind its last slash; ">1", "</layout/tp": a whole number above that, or below another setting's; "!=2",
-// "!%NAME": a whole number that is another one, or no multiple of another setting's; null: no such setting.
+// "!%NAME": a whole number that is another one, or no multiple of another setting's; "!~x|y": a word that is
+// neither, in small or large letters; null: no such setting.
 bool fits(const json& wanted, const Setting* found, const ByKey& all) {
     if (wanted.is_array())
         return std::any_of(wanted.begin(), wanted.end(), [&](const json& w) { return fits(w, found, all); });
@@ -72,6 +73,13 @@ bool fits(const json& wanted, const Setting* found, const ByKey& all) {
         const Setting* other = in(all, text.substr(2));
         const std::int64_t by = other ? parse_integer(other->value).value_or(0) : 0;
         return n && by > 0 && *n % by != 0;
+    }
+    if (text.starts_with("!~")) {
+        const auto parts = split(std::string_view(text).substr(2), '|');
+        return found->stated && found->unknown.empty() && !says_nothing(found->value)
+               && found->value.find_first_of("{$?") == std::string::npos
+               && std::none_of(parts.begin(), parts.end(),
+                               [&](std::string_view part) { return same_word(found->value, part); });
     }
     if (text.starts_with("~")) return same_word(found->value, text.substr(1));
     if (text == "*") return !found->stated || !is_off(found->value);

@@ -83,6 +83,7 @@ void refuse_other_words(SettingsSheet& s) {
                     " is not among its words: ",
                     join(choices, ", ", [](const auto& one) { return std::string(word_of(one)); }));
     }
+    refuse_other_pairs(s);
 }
 
 namespace {
@@ -251,6 +252,13 @@ class LayoutReader {
             zero = word == "no_shard" ? 0 : word == "optim" ? 1 : word == "optim_grads" ? 2 : 3;
         }
         if (s_.flag("use_torch_fsdp2", "/layout/zero").value_or(false)) zero = 3;
+        // arguments.py, use_layer_wise_distributed_optimizer: each rank keeps the states of some layers.
+        if (zero == 0 && s_.value_of("optimizer").starts_with("dist_")) {
+            zero = 1;
+            s_.problem(
+                Severity::info, "states-by-layer", s_.written("optimizer"), " ", s_.value_of("optimizer"),
+                ": each rank keeps the states of some layers, which the plan shares out evenly (ZeRO 1).");
+        }
         if (s_.flag("torch_fsdp2_no_reshard_after_forward", "/layout/zero").value_or(false))
             l_["reshard"] = "never", s_.map("torch_fsdp2_no_reshard_after_forward", "/layout/reshard");
         std::int64_t instances =

@@ -761,6 +761,7 @@ void read_precision(SettingsSheet& s, PlanDraft& d, const MegatronDialect& diale
     if (!t.contains("parameters") || s.flag("fp8_param_gather", "/training/parameters") == false)
         t["parameters"] = base;
     if (!t.contains("compute")) t["compute"] = base;
+    if (t["parameters"] == "fp32") t.emplace("master_weights", "none");  // optimizer.py, FP32Optimizer
     static constexpr std::string_view kNarrow[] = {"fp8_format", own::kFp8.name, "fp4_format", "fp4"};
     for (const std::string_view key : kNarrow)
         if (const auto word = s.text(key, "/training/compute"); word && flag_of_word(*word) != false)

@@ -386,6 +386,10 @@ void take_fields(SettingsSheet& sheet, PlanDraft& draft, const KnownSettings& kn
             if (const auto text = sheet.text(f.key, f.field)) {
                 value = value_of_word(all, *text);
                 if (value.is_null() && row.contains("why")) sheet.cannot_hold(f.key, word_of(row["why"]));
+                if (value.is_null() && row.contains("only"))
+                    sheet.not_allowed(f.key, std::string(word_of(row["only"])));
+                if (row.contains("but") && row["but"].contains(*text))
+                    sheet.cannot_hold(f.key, word_of(row["but"][*text]));
             }
         } else if (const auto n = sheet.integer(f.key, f.field, row.value("least", std::int64_t{1}))) {
             value = *n < 0 ? row.value("negative", *n) : *n;

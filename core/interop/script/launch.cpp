@@ -5,6 +5,7 @@
 #include "core/interop/script/settings.h"
 
 #include <algorithm>
+#include <cctype>
 #include <set>
 #include <utility>
 
@@ -14,6 +15,20 @@ namespace {
 using shell::Argument;
 using shell::Invocation;
 using shell::Script;
+
+// Returns true for a short option with its number behind it: "-N4".
+bool holds_number(std::string_view word) {
+    return word.size() > 2 && word[0] == '-' && std::isalpha(static_cast<unsigned char>(word[1]))
+           && std::all_of(word.begin() + 2, word.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// Returns true for the same long option with dashes or underscores: accelerate and torchrun take both
+// (accelerate/commands/launch.py, _CustomHelpAction; torch/distributed/run.py).
+bool same_option(std::string_view a, std::string_view b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
+        return x == y || ((x == '-' || x == '_') && (y == '-' || y == '_'));
+    });
+}
 
 const nlohmann::ordered_json& words_of_launchers() {
     return interop::words("launchers");
@@ -211,7 +226,7 @@ class Frame {
     [[nodiscard]] bool said(std::initializer_list<std::string_view> names) const {
         for (std::size_t k = 0; k < end_ && k < i_.words.size(); ++k)
             for (const std::string_view n : names)
-                if (i_.words[k].text.substr(0, i_.words[k].text.find('=')) == n) return true;
+                if (same_option(i_.words[k].text.substr(0, i_.words[k].text.find('=')), n)) return true;
         return false;
     }
     std::optional<std::int64_t> option(std::initializer_list<std::string_view> names) {
@@ -219,10 +234,15 @@ class Frame {
         for (std::size_t k = 0; k < end_ && k < i_.words.size(); ++k) {
             const std::string& w = i_.words[k].text;
             const std::size_t equals = w.find('=');
-            const std::string_view name = std::string_view(w).substr(0, equals);
-            if (std::find(names.begin(), names.end(), name) == names.end()) continue;
+            const bool glued = holds_number(w);
+            const std::string_view name = std::string_view(w).substr(0, glued ? 2 : equals);
+            if (std::none_of(names.begin(), names.end(),
+                             [&](std::string_view n) { return same_option(name, n); }))
+                continue;
             std::string value;
-            if (equals != std::string::npos)
+            if (glued)
+                value = w.substr(2);
+            else if (equals != std::string::npos)
                 value = w.substr(equals + 1);
             else if (k + 1 < i_.words.size())
                 value = i_.words[k + 1].text;
@@ -392,7 +412,8 @@ void read_launchers(const Script& script, const std::vector<Argument>& words, st
         }
         if (w == "-m" || w == "--module") continue;  // the program follows
         const std::size_t equals = w.find('=');
-        const std::string flag = w.substr(0, equals);
+        const bool glued = holds_number(w);
+        const std::string flag = w.substr(0, glued ? 2 : equals);
         const auto of = known.find(launcher);
         const auto& row = of == known.end() ? nothing : *of;
         const auto is_listed = [&](const char* list) {
@@ -402,8 +423,9 @@ void read_launchers(const Script& script, const std::vector<Argument>& words, st
                    });
         };
         Setting s;
-        if (equals != std::string::npos) {
-            s = setting_of(script, flag, &words[k], std::string_view(w).substr(equals + 1), words[k].line);
+        if (glued || equals != std::string::npos) {
+            s = setting_of(script, flag, &words[k], std::string_view(w).substr(glued ? 2 : equals + 1),
+                           words[k].line);
         } else if (!is_listed("switches") && k + 1 < end && !is_flag(words[k + 1].text)
                    && words[k + 1].text != "--"
                    && !known.contains(std::string(base_name(words[k + 1].text)))) {
