@@ -15,7 +15,7 @@ namespace {
 
 using test::presets;
 
-Plan llama_on(std::int64_t gpus) {
+Plan export_llama(std::int64_t gpus) {
     Plan p = presets().plan("single-gpu");
     p.model = presets().model("llama-3-8b");
     p.model_source = {"llama-3-8b", {}};
@@ -30,21 +30,21 @@ Plan llama_on(std::int64_t gpus) {
     return p;
 }
 
-bool says(const std::string& text, std::string_view what) {
+bool text_has(const std::string& text, std::string_view what) {
     return text.find(what) != std::string::npos;
 }
 
-bool notes(const Export& made, std::string_view begin) {
+bool notes_it(const Export& made, std::string_view begin) {
     return std::any_of(made.notes.begin(), made.notes.end(),
                        [&](const std::string& n) { return n.starts_with(begin); });
 }
 
-bool loses(const Export& made, std::string_view pointer) {
+bool loses_field(const Export& made, std::string_view pointer) {
     return std::any_of(made.lost.begin(), made.lost.end(),
                        [&](const Unsaid& u) { return u.pointer == pointer; });
 }
 
-Plan read_back(const Plan& plan, const char* tool, const std::string& text) {
+Plan plan_back(const Plan& plan, const char* tool, const std::string& text) {
     ImportRequest r;
     r.text = text;
     r.path = "exported";
@@ -62,29 +62,29 @@ Plan read_back(const Plan& plan, const char* tool, const std::string& text) {
 // Megatron-LM d98e8a64: core/model_parallel_config.py (cross_entropy_fusion_impl is native or te),
 // training/arguments.py (te is refused; cpu_offloading is no flag, cpu_offloading_num_layers sets it).
 TEST_CASE("Megatron's script has only flags and words that its parser takes") {
-    Plan p = llama_on(8);
+    Plan p = export_llama(8);
     const auto made = [&](const char* tool) { return export_plan(p, tool, presets()); };
     for (const LossKernel kernel : {LossKernel::chunked, LossKernel::in_place}) {
         p.training.loss_kernel = kernel;
-        CHECK_FALSE(says(made("megatron").text, "    --cross-entropy"));
-        CHECK(loses(made("megatron"), "/training/loss_kernel"));
+        CHECK_FALSE(text_has(made("megatron").text, "    --cross-entropy"));
+        CHECK(loses_field(made("megatron"), "/training/loss_kernel"));
     }
-    CHECK(says(made("bridge").text, "cfg.model.cross_entropy_fusion_impl = \"te\"\n"));
+    CHECK(text_has(made("bridge").text, "cfg.model.cross_entropy_fusion_impl = \"te\"\n"));
     p.training.loss_kernel = LossKernel::chunked;
-    CHECK(loses(made("bridge"), "/training/loss_kernel"));
+    CHECK(loses_field(made("bridge"), "/training/loss_kernel"));
     p.training.loss_kernel = LossKernel::fp32;
-    CHECK(says(made("megatron").text, "    --cross-entropy-fusion-impl native\n"));
+    CHECK(text_has(made("megatron").text, "    --cross-entropy-fusion-impl native\n"));
     p.training.loss_kernel = LossKernel::by_software;
     p.training.offload.activations_layers = 4;
-    CHECK(says(made("megatron").text, "    --cpu-offloading-num-layers 4\n"));
-    CHECK_FALSE(says(made("megatron").text, "--cpu-offloading\n"));
-    CHECK(says(made("bridge").text, "cfg.model.cpu_offloading = True\n"));
+    CHECK(text_has(made("megatron").text, "    --cpu-offloading-num-layers 4\n"));
+    CHECK_FALSE(text_has(made("megatron").text, "--cpu-offloading\n"));
+    CHECK(text_has(made("bridge").text, "cfg.model.cpu_offloading = True\n"));
 }
 
 // parallelism_config.py: the sizes multiply to the processes; tp goes with no copies alone. DeepSpeed's
 // runtime/config.py: train_batch_size is micro-batch x accumulation x ranks of data.
 TEST_CASE("without its pipeline a plan is written as a run that accelerate and DeepSpeed start") {
-    Plan p = llama_on(32);
+    Plan p = export_llama(32);
     p.layout.pp = 4;
     for (const std::int64_t tp : {1, 2}) {
         p.layout.tp = tp;
@@ -94,9 +94,9 @@ TEST_CASE("without its pipeline a plan is written as a run that accelerate and D
             CAPTURE(zero);
             p.layout.zero = zero;
             const Export made = export_plan(p, "accelerate", presets());
-            CHECK(loses(made, "/layout/pp"));
+            CHECK(loses_field(made, "/layout/pp"));
             REQUIRE(made.refused.empty());
-            const Layout l = read_back(p, "accelerate", made.text).layout;
+            const Layout l = plan_back(p, "accelerate", made.text).layout;
             CHECK(l.tp == tp);
             CHECK(l.dp_shard * l.dp_replicate.value_or(1) == 32 / tp);
         }
@@ -105,48 +105,59 @@ TEST_CASE("without its pipeline a plan is written as a run that accelerate and D
     p.layout.dp_shard = 8;
     p.layout.zero = 1;
     const Export made = export_plan(p, "deepspeed", presets());
-    CHECK(loses(made, "/layout/pp"));
-    CHECK(read_back(p, "deepspeed", made.text).layout.dp_shard == 32);
+    CHECK(loses_field(made, "/layout/pp"));
+    CHECK(plan_back(p, "deepspeed", made.text).layout.dp_shard == 32);
 }
 
 TEST_CASE("tensor parallelism over copies is written to accelerate as it starts, and said to be sharded") {
-    Plan p = llama_on(16);
+    Plan p = export_llama(16);
     p.layout.tp = 2;
     p.layout.dp_shard = 8;
     p.layout.zero = 0;
     const Export made = export_plan(p, "accelerate", presets());
     CHECK(made.refused.empty());
-    CHECK(loses(made, "/layout/zero"));
-    CHECK(read_back(p, "accelerate", made.text).layout.dp_shard == 8);
+    CHECK(loses_field(made, "/layout/zero"));
+    CHECK(plan_back(p, "accelerate", made.text).layout.dp_shard == 8);
 }
 
 TEST_CASE("what a text trains otherwise is named beside what it loses") {
-    Plan p = llama_on(16);
+    Plan p = export_llama(16);
     p.layout.zero = 1;
     p.training.cuda_graphs = CudaGraphs::layers;
     p.training.attention = AttentionImpl::math;
     p.training.overlap.dp = false;
     const Export titan = export_plan(p, "torchtitan", presets());
-    CHECK(loses(titan, "/layout/zero"));
-    CHECK(notes(titan, "types of parameters, gradients and optimizer states: the text comes to 16 bytes"));
-    CHECK(notes(titan, "cuda_graphs layers: the text comes to none"));
-    CHECK(notes(titan, "overlap/dp off: the text comes to on"));
-    CHECK(notes(export_plan(p, "nanotron", presets()), "attention math: the text comes to flash"));
-    CHECK_FALSE(notes(export_plan(p, "megatron", presets()), "cuda_graphs"));
-    CHECK_FALSE(notes(export_plan(p, "megatron", presets()), "overlap"));
+    CHECK(loses_field(titan, "/layout/zero"));
+    CHECK(notes_it(titan, "types of parameters, gradients and optimizer states: the text comes to 16 bytes"));
+    CHECK(notes_it(titan, "cuda_graphs layers: the text comes to none"));
+    CHECK(notes_it(titan, "overlap/dp off: the text comes to on"));
+    CHECK(notes_it(export_plan(p, "nanotron", presets()), "attention math: the text comes to flash"));
+    CHECK_FALSE(notes_it(export_plan(p, "megatron", presets()), "cuda_graphs"));
+    CHECK_FALSE(notes_it(export_plan(p, "megatron", presets()), "overlap"));
 }
 
 // MaxText, configs/types.py: opt_type, optimizer_memory_host_offload. nanotron, helpers.py,
 // _vocab_size_with_padding: to a multiple of the setting times tp.
 TEST_CASE("MaxText's optimizer and offload and nanotron's padding come back") {
-    Plan p = llama_on(16);
+    Plan p = export_llama(16);
     p.layout.zero = 3;
     p.training.optimizer = Optimizer::muon;
     p.training.offload.optimizer = 1;
-    const Training back = read_back(p, "maxtext", export_plan(p, "maxtext", presets()).text).training;
+    const Training back = plan_back(p, "maxtext", export_plan(p, "maxtext", presets()).text).training;
     CHECK(back.optimizer == Optimizer::muon);
     CHECK(back.offload.optimizer == 1);
-    p.training = llama_on(16).training;
+    for (const char* id : {"mixtral-8x7b", "qwen2.5-7b", "qwen3-30b-a3b"}) {
+        p.model = presets().model(id);
+        p.model_source = {id, {}};
+        CHECK_FALSE(export_plan(p, "maxtext", presets()).refused.empty());
+    }
+    p = export_llama(16);
+    p.layout.zero = 3;
+    p.training.attention = AttentionImpl::math;
+    const Export plain_scores = export_plan(p, "maxtext", presets());
+    CHECK(plan_back(p, "maxtext", plain_scores.text).training.attention == AttentionImpl::math);
+    CHECK_FALSE(notes_it(plain_scores, "attention"));
+    p = export_llama(16);
     p.model.vocab_multiple = 64;
     ImportRequest r;
     r.text = export_plan(p, "nanotron", presets()).text;
