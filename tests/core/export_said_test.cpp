@@ -39,7 +39,7 @@ bool notes_it(const Export& made, std::string_view begin) {
                        [&](const std::string& n) { return n.starts_with(begin); });
 }
 
-bool loses_field(const Export& made, std::string_view pointer) {
+bool field_lost(const Export& made, std::string_view pointer) {
     return std::any_of(made.lost.begin(), made.lost.end(),
                        [&](const Unsaid& u) { return u.pointer == pointer; });
 }
@@ -67,11 +67,11 @@ TEST_CASE("Megatron's script has only flags and words that its parser takes") {
     for (const LossKernel kernel : {LossKernel::chunked, LossKernel::in_place}) {
         p.training.loss_kernel = kernel;
         CHECK_FALSE(text_has(made("megatron").text, "    --cross-entropy"));
-        CHECK(loses_field(made("megatron"), "/training/loss_kernel"));
+        CHECK(field_lost(made("megatron"), "/training/loss_kernel"));
     }
     CHECK(text_has(made("bridge").text, "cfg.model.cross_entropy_fusion_impl = \"te\"\n"));
     p.training.loss_kernel = LossKernel::chunked;
-    CHECK(loses_field(made("bridge"), "/training/loss_kernel"));
+    CHECK(field_lost(made("bridge"), "/training/loss_kernel"));
     p.training.loss_kernel = LossKernel::fp32;
     CHECK(text_has(made("megatron").text, "    --cross-entropy-fusion-impl native\n"));
     p.training.loss_kernel = LossKernel::by_software;
@@ -94,7 +94,7 @@ TEST_CASE("without its pipeline a plan is written as a run that accelerate and D
             CAPTURE(zero);
             p.layout.zero = zero;
             const Export made = export_plan(p, "accelerate", presets());
-            CHECK(loses_field(made, "/layout/pp"));
+            CHECK(field_lost(made, "/layout/pp"));
             REQUIRE(made.refused.empty());
             const Layout l = plan_back(p, "accelerate", made.text).layout;
             CHECK(l.tp == tp);
@@ -105,7 +105,7 @@ TEST_CASE("without its pipeline a plan is written as a run that accelerate and D
     p.layout.dp_shard = 8;
     p.layout.zero = 1;
     const Export made = export_plan(p, "deepspeed", presets());
-    CHECK(loses_field(made, "/layout/pp"));
+    CHECK(field_lost(made, "/layout/pp"));
     CHECK(plan_back(p, "deepspeed", made.text).layout.dp_shard == 32);
 }
 
@@ -116,7 +116,7 @@ TEST_CASE("tensor parallelism over copies is written to accelerate as it starts,
     p.layout.zero = 0;
     const Export made = export_plan(p, "accelerate", presets());
     CHECK(made.refused.empty());
-    CHECK(loses_field(made, "/layout/zero"));
+    CHECK(field_lost(made, "/layout/zero"));
     CHECK(plan_back(p, "accelerate", made.text).layout.dp_shard == 8);
 }
 
@@ -127,7 +127,7 @@ TEST_CASE("what a text trains otherwise is named beside what it loses") {
     p.training.attention = AttentionImpl::math;
     p.training.overlap.dp = false;
     const Export titan = export_plan(p, "torchtitan", presets());
-    CHECK(loses_field(titan, "/layout/zero"));
+    CHECK(field_lost(titan, "/layout/zero"));
     CHECK(notes_it(titan, "types of parameters, gradients and optimizer states: the text comes to 16 bytes"));
     CHECK(notes_it(titan, "cuda_graphs layers: the text comes to none"));
     CHECK(notes_it(titan, "overlap/dp off: the text comes to on"));
