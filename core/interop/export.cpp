@@ -10,6 +10,7 @@
 #include "core/pipeline/stages.h"
 #include "core/plan/edits.h"
 #include "core/plan/names.h"
+#include "core/plan/software.h"
 #include "core/rules/rules.h"
 #include "core/rules/software_runs.h"
 
@@ -20,12 +21,63 @@
 namespace pentamesh::interop {
 namespace {
 
-// Returns in which types the tool keeps what it trains, where the text, as it is read back, says others than
-// the plan; empty where it says the plan's, or where a note of the draft names the field already.
-std::string other_types(const ExportDraft& draft) {
+// Returns true if a line of the draft names the field already: "master_weights none: ...".
+bool is_named(const Export& made, const std::string& field) {
+    const auto begins = [&](const std::string& n) {
+        return n.starts_with(field + " ") || n.starts_with(field + ":");
+    };
+    return std::any_of(made.notes.begin(), made.notes.end(), begins)
+           || std::any_of(made.lost.begin(), made.lost.end(),
+                          [&](const Unsaid& u) { return u.pointer == "/training/" + field; });
+}
+
+// Says in which types the tool keeps what it trains, where they are not the plan's.
+void note_types(const Export& made, const Plan& ours, const Plan& theirs, std::vector<std::string>& out) {
+    const Training &a = ours.training, &b = theirs.training;
+    const bool differs[] = {a.parameters != b.parameters, a.gradients != b.gradients,
+                            a.optimizer_state != b.optimizer_state && a.optimizer != Optimizer::adamw_8bit,
+                            master_bytes(a).linear != master_bytes(b).linear};
+    static constexpr const char* kFields[] = {"parameters", "gradients", "optimizer_state", "master_weights"};
+    for (std::size_t i = 0; i < std::size(differs); ++i) {
+        if (!differs[i] || is_named(made, kFields[i])) continue;
+        out.push_back("types of parameters, gradients and optimizer states: the text comes to "
+                      + state_words(theirs) + ", and not to the plan's " + state_words(ours));
+        return;
+    }
+}
+
+// Says what else of the training comes out otherwise, field by field.
+void note_fields(const Export& made, const Plan& ours, const Plan& theirs, std::vector<std::string>& out) {
+    const Training &a = ours.training, &b = theirs.training;
+    const Layout& l = ours.layout;
+    const auto add = [&](const char* field, std::string_view mine, std::string_view read) {
+        if (mine == read || is_named(made, field)) return;
+        out.push_back(plain(field, " ", mine, ": the text comes to ", read));
+    };
+    const auto word = [](const auto value) { return pentamesh::name_of(value); };
+    const auto on = [](bool is) { return std::string_view(is ? "on" : "off"); };
+    if (!is_named(made, "tf32")) add("compute", word(a.compute), word(b.compute));
+    add("attention", word(a.attention), word(b.attention));
+    add("cuda_graphs", word(a.cuda_graphs), word(b.cuda_graphs));
+    if (a.loss_kernel != LossKernel::by_software)
+        add("loss_kernel", word(a.loss_kernel), word(b.loss_kernel));
+    if (data_ranks(ours) * l.cp > 1) add("overlap/dp", on(a.overlap.dp), on(b.overlap.dp));
+    if (l.tp > 1) add("overlap/tp", on(a.overlap.tp), on(b.overlap.tp));
+    if (!ours.model.moe) return;
+    if (l.ep > 1) add("overlap/ep", on(a.overlap.ep), on(b.overlap.ep));
+    add("fused_experts", on(a.fused_experts), on(b.fused_experts));
+    add("experts_one_by_one", on(a.experts_one_by_one), on(b.experts_one_by_one));
+    if (a.routing_sizes != RoutingSizes::by_software)
+        add("routing_sizes", word(a.routing_sizes), word(b.routing_sizes));
+}
+
+// Returns what the text, as it is read back, trains otherwise than the plan, where no line of the draft says
+// so. What is lost of the layout does not hide it.
+std::vector<std::string> other_training(const ExportDraft& draft) {
     const Export& made = draft.out;
-    if (draft.tool.reader == Reader::none || draft.tool.reader == Reader::model) return {};
-    if (!made.lost.empty() || !made.refused.empty()) return {};
+    std::vector<std::string> out;
+    if (draft.tool.reader == Reader::none || draft.tool.reader == Reader::model) return out;
+    if (!made.refused.empty()) return out;
     ImportRequest r;
     r.text = made.text;
     r.path = draft.tool.name;
@@ -36,24 +88,15 @@ std::string other_types(const ExportDraft& draft) {
     try {
         read = import_settings(r, draft.presets);
     } catch (const Error&) {
-        return {};
+        return out;
     }
-    if (!read.plan) return {};
-    const Training &a = draft.plan.training, &b = read.plan->training;
-    const bool differs[] = {a.parameters != b.parameters, a.gradients != b.gradients,
-                            a.optimizer_state != b.optimizer_state && a.optimizer != Optimizer::adamw_8bit,
-                            master_bytes(a).linear != master_bytes(b).linear};
-    static constexpr std::string_view kFields[] = {"parameters ", "gradients ", "optimizer_state",
-                                                   "master_weights "};
-    const auto named = [&](std::string_view field) {
-        return std::any_of(made.notes.begin(), made.notes.end(),
-                           [&](const std::string& n) { return n.starts_with(field); });
-    };
-    for (std::size_t i = 0; i < std::size(differs); ++i)
-        if (differs[i] && !named(kFields[i]))
-            return "types of parameters, gradients and optimizer states: the text comes to "
-                   + state_words(*read.plan) + ", and not to the plan's " + state_words(draft.plan);
-    return {};
+    if (!read.plan) return out;
+    note_types(made, draft.plan, *read.plan, out);
+    note_fields(made, draft.plan, *read.plan, out);
+    const std::int64_t rows = draft.plan.model.vocab_multiple;
+    if (rows > 0 && rows != vocab_multiple_of(*read.plan) && read.plan->model.vocab_multiple != rows)
+        out.push_back(plain("vocab_multiple ", rows, ": the text comes to ", vocab_multiple_of(*read.plan)));
+    return out;
 }
 
 }  // namespace
@@ -64,11 +107,11 @@ Export export_plan(const Plan& plan, std::string_view tool, const Presets& prese
         throw Error(ErrorKind::usage, "", "", "no settings of " + std::string(tool) + " are written");
     ExportDraft draft(plan, *of, presets);
     of->write(draft);
-    const std::string types = other_types(draft);
-    if (types.empty()) return std::move(draft.out);
-    // The head of the text names it too.
+    const std::vector<std::string> others = other_training(draft);
+    if (others.empty()) return std::move(draft.out);
+    // The head of the text names them too.
     ExportDraft noted(plan, *of, presets);
-    noted.note(types);
+    for (const std::string& other : others) noted.note(other);
     of->write(noted);
     return std::move(noted.out);
 }

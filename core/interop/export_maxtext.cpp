@@ -243,6 +243,16 @@ void put_quantization(ExportDraft& draft) {
                                                                   : "te_fp8_currentscaling"));
 }
 
+// types.py: Muon is refused for blocks whose matrices it was not tried on.
+bool runs_muon(const Plan& plan) {
+    const Model& m = plan.model;
+    const std::string name = maxtext_model(plan);
+    if (name.empty()) return m.qk_norm == QkNorm::head || !m.qkv_bias;  // qwen3, llama2; not qwen2
+    for (const char* family : {"deepseek", "kimi", "llama2", "llama3"})
+        if (name.starts_with(family)) return true;
+    return name.starts_with("qwen3-") && !m.moe;
+}
+
 // Parameters are stored in one type; the second moment is kept in it, and there is no other copy. Types that
 // come out otherwise than the plan's are named once, by export_plan.
 void put_states(ExportDraft& draft) {
@@ -252,7 +262,10 @@ void put_states(ExportDraft& draft) {
     draft.say("weight_dtype", jax_type(stored));
     draft.put("/training/gradients", jax_type(t.gradients));
     draft.put("/training/optimizer_state", jax_type(t.optimizer_state));
-    if (t.optimizer == Optimizer::muon)
+    if (t.optimizer == Optimizer::muon && !runs_muon(draft.plan))
+        draft.refuse("MaxText refuses opt_type muon for the blocks of ", draft.plan.model.name,
+                     ": it tried those of DeepSeek, Llama 2 and 3, Gemma 3 and the dense Qwen 3");
+    else if (t.optimizer == Optimizer::muon)
         draft.say("opt_type", std::string("muon"));
     else if (t.optimizer != Optimizer::adamw)
         draft.lose("/training/optimizer", "optimizer ", t.optimizer,

@@ -80,11 +80,20 @@ void put_loss(ExportDraft& draft) {
                    "loss_kernel eager: Megatron's losses are fused or cast once to fp32");
         return;
     }
+    // core/model_parallel_config.py: cross_entropy_fusion_impl is "native" or "te".
+    if (kernel == LossKernel::chunked) {
+        draft.lose("/training/loss_kernel", "loss_kernel chunked: Megatron makes no loss in parts");
+        return;
+    }
+    // training/arguments.py, validate_args. Bridge does not ask it, and the configuration only warns.
+    if (kernel == LossKernel::in_place && draft.is("megatron")) {
+        draft.lose("/training/loss_kernel",
+                   "loss_kernel in_place: Megatron-LM refuses TransformerEngine's loss, as not stable");
+        return;
+    }
     draft.say_as("model", "cross_entropy_loss_fusion", true);
     draft.say_as("model", "cross_entropy_fusion_impl",
-                 std::string(kernel == LossKernel::in_place  ? "te"
-                             : kernel == LossKernel::chunked ? "linear"
-                                                             : "native"));
+                 std::string(kernel == LossKernel::in_place ? "te" : "native"));
 }
 
 void put_stages(ExportDraft& draft) {
@@ -585,7 +594,8 @@ void fill_megatron_training(ExportDraft& draft) {
                                         : Value(std::string("unfused")));
     const Offload& o = t.offload;
     if (o.activations_layers > 0) {
-        draft.say_as("model", "cpu_offloading", true);
+        // Megatron-LM has no such flag: its number of layers switches it on (training/arguments.py).
+        if (draft.is("bridge")) draft.say("model.cpu_offloading", true);
         draft.put("/training/offload/activations_layers", o.activations_layers);
     }
     if (o.optimizer > 0) {

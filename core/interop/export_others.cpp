@@ -22,6 +22,11 @@ constexpr std::array kAccelerate{tp, cp, ep, dp_shard, dp_replicate, pp};
 
 enum class Engine : std::uint8_t { none, ddp, fsdp, deepspeed };
 
+// Returns the ranks that have data of their own. Without a pipeline its ranks do too, and all GPUs are used.
+std::int64_t data_places(const Plan& p) {
+    return data_ranks(p) * p.layout.pp;
+}
+
 // Returns the engine: tp and a gathered or passed-on cp need FSDP 2, Ulysses and the lower ZeRO stages need
 // DeepSpeed.
 Engine engine_of(const Plan& p) {
@@ -32,14 +37,16 @@ Engine engine_of(const Plan& p) {
     const int zero = zero_in_force(p);
     if (zero == 3) return Engine::fsdp;
     if (zero > 0) return l.tp == 1 && l.cp == 1 ? Engine::deepspeed : Engine::fsdp;
-    return l.cp > 1 || (l.tp > 1 && data_ranks(p) > 1) ? Engine::fsdp : Engine::ddp;
+    return l.cp > 1 || (l.tp > 1 && data_places(p) > 1) ? Engine::fsdp : Engine::ddp;
 }
 
 void accelerate_losses(ExportDraft& draft, Engine engine) {
     const Plan& p = draft.plan;
     const Layout& l = p.layout;
     const int zero = zero_in_force(p);
-    if (l.pp > 1) draft.lose("/layout/pp", "pp ", l.pp, ": accelerate trains without a pipeline");
+    if (l.pp > 1)
+        draft.lose("/layout/pp", "pp ", l.pp,
+                   ": accelerate trains without a pipeline, and its ranks have data of their own here");
     if (p.model.moe && l.ep > 1) draft.lose("/layout/ep", "ep ", l.ep, ": accelerate has no expert axis");
     if (p.model.moe && l.ep == 1 && l.etp.value_or(l.tp) != l.tp)
         draft.lose("/layout/etp", "etp: experts are cut as the rest, by tp");
@@ -62,7 +69,8 @@ void accelerate_losses(ExportDraft& draft, Engine engine) {
     if (l.cp > 1 && l.cp_comm == CpComm::ulysses_ring)
         draft.lose("/layout/cp_comm", "cp by ulysses+ring: accelerate has one level");
     // parallelism_config.py, __post_init__.
-    if (engine == Engine::fsdp && (l.tp > 1 || l.cp > 1) && l.dp_shard == 1 && replicas(p) > 1)
+    if (engine == Engine::fsdp && (l.tp > 1 || l.cp > 1) && l.zero > 0 && l.dp_shard * l.pp == 1
+        && replicas(p) > 1)
         draft.refuse("accelerate refuses tp or cp with only replicas: dp_replicate ", replicas(p),
                      " wants a dp_shard above 1");
     lose_order(draft, kAccelerate, "accelerate lays ranks as tp-cp-dp_shard-dp_replicate");
@@ -74,9 +82,11 @@ void accelerate_axes(ExportDraft& draft, Engine engine) {
     const bool ulysses = engine == Engine::deepspeed && l.cp > 1;
     const bool axes = l.tp > 1 || l.cp > 1;
     if (!axes && engine != Engine::fsdp) return;
-    const bool merged = l.zero == 0;
-    draft.put("/layout/dp_replicate", merged ? data_ranks(draft.plan) : replicas(draft.plan));
-    draft.put("/layout/dp_shard", merged ? std::int64_t{1} : l.dp_shard);
+    // Copies of what tp or cp cuts are refused: FSDP shards them (parallelism_config.py, __post_init__).
+    const bool merged = l.zero == 0, copies = merged && engine != Engine::fsdp;
+    const std::int64_t all = data_places(draft.plan);
+    draft.put("/layout/dp_replicate", copies ? all : merged ? std::int64_t{1} : replicas(draft.plan));
+    draft.put("/layout/dp_shard", copies ? std::int64_t{1} : merged ? all : l.dp_shard * l.pp);
     draft.put("/layout/tp", l.tp);
     if (ulysses) {
         draft.say("parallelism_config.parallelism_config_sp_size", l.cp);
@@ -199,7 +209,8 @@ void deepspeed_batch(ExportDraft& draft) {
     draft.put("/training/micro_batch", p.training.micro_batch);
     draft.say("gradient_accumulation_steps", microbatches_of(p));
     // With AutoTP DeepSpeed counts the ranks of tp into the world that this figure is divided by.
-    if (p.layout.tp == 1) draft.put("/training/global_batch", p.training.global_batch);
+    // Stages of a pipeline that is built in code are no ranks of data: the figure would be refused.
+    if (p.layout.tp == 1 && p.layout.pp == 1) draft.put("/training/global_batch", p.training.global_batch);
 }
 
 void deepspeed_types(ExportDraft& draft) {
