@@ -37,6 +37,15 @@ std::vector<std::string> files_named(const Launch& launch) {
     return out;
 }
 
+// Returns the tool whose own flag names the file; empty: none does. torchtitan before its configurations in
+// Python (v0.2.0, config/manager.py) has `--job.config_file`.
+std::string_view tool_of_flag(const Launch& launch, const std::string& file) {
+    const bool torchtitan = std::any_of(launch.flags.begin(), launch.flags.end(), [&](const Setting& s) {
+        return flag_key(s.name) == "job.config_file" && s.value == file;
+    });
+    return torchtitan ? "torchtitan" : "";
+}
+
 // Returns where Hydra may look for the file that a command names without its ending, --config-name under
 // --config-path, and for what `training=gpt3/175b` of NeMo's launcher names (launcher_scripts/conf).
 std::vector<std::string> files_of_hydra(const Launch& launch) {
@@ -147,6 +156,7 @@ std::optional<OuterScript> file_of_script(ImportRequest& r, const Presets& prese
             if (missing.empty()) missing = name;
             continue;
         }
+        const std::string_view whose = tool_of_flag(out.launch, name);
         std::vector<const Tool*> of_file = guess_tools(*text);
         if (of_file.empty()) {
             ImportRequest file = r;
@@ -158,13 +168,15 @@ std::optional<OuterScript> file_of_script(ImportRequest& r, const Presets& prese
             return t->or_another || t->name == "deepspeed";
         });
         const bool is_hydra = std::find(hydra.begin(), hydra.end(), name) != hydra.end();
-        if (!front && !(is_hydra && by_hydra)
+        if (!front && whose.empty() && !(is_hydra && by_hydra)
             && (of_file.empty() || (launcher && of_launcher && !is_hydra)
                 || (!own.empty() && !holds(of_file, own.front()->name))))
             continue;
         // A command's own file may say too little to be known by its words.
         if (front && (front->sure || (!holds(of_file, front->tool) && of_file.size() != 1)))
             r.tool = front->tool;
+        else if (!whose.empty())
+            r.tool = whose;
         else if (!own.empty() && !front)
             r.tool = own.front()->name;
         r.text = *text;
