@@ -106,7 +106,7 @@ std::uint32_t number_at(std::string_view bytes, std::size_t at) {
 }
 
 // Returns `b` where its head can be read. libpng makes room for all that a chunk says it has before it sees
-// that the bytes end; pixels alone are read in pieces. This is checked before libpng is started: a
+// that the bytes end; only pixels are read in pieces. This is checked before libpng is started: a
 // constructor that throws is not followed by its destructor.
 std::string_view with_whole_head(std::string_view b) {
     if (b.size() < kSignature || png_sig_cmp(reinterpret_cast<png_const_bytep>(b.data()), 0, kSignature) != 0)

@@ -107,7 +107,8 @@ void check_doors(const Plan& plan, const Evaluation& e, const PlanDecision& near
     SearchReport report = search(plan, search_space(plan, usual, error), {.top = 12, .threads = 2});
     REQUIRE_FALSE(error);
     find_ties(plan, {}, report);
-    PlanDecision named = near_by;  // as decide_by_two_edits names it, which would look for the edits once more
+    PlanDecision named =
+        near_by;  // as decide_by_two_edits names it, which would look for the edits once more
     named.software = facts_of(plan.training.software).name;
     named.outside = outside_words(plan);
     const PlanDecision window = with_search(named, e, report);

@@ -1,5 +1,5 @@
 // Tests that an export writes nothing that its framework refuses, and names what its text trains otherwise
-// than the plan, whatever else of the plan is lost.
+// than the plan, also where other parts of the plan are lost.
 #include "core/interop/export.h"
 #include "core/interop/import.h"
 #include "tests/core/shipped.h"
@@ -81,8 +81,8 @@ TEST_CASE("Megatron's script has only flags and words that its parser takes") {
     CHECK(text_has(made("bridge").text, "cfg.model.cpu_offloading = True\n"));
 }
 
-// parallelism_config.py: the sizes multiply to the processes; tp goes with no copies alone. DeepSpeed's
-// runtime/config.py: train_batch_size is micro-batch x accumulation x ranks of data.
+// parallelism_config.py: the sizes multiply to the processes; tp never goes with copies and nothing else.
+// DeepSpeed's runtime/config.py: train_batch_size is micro-batch x accumulation x ranks of data.
 TEST_CASE("without its pipeline a plan is written as a run that accelerate and DeepSpeed start") {
     Plan p = export_llama(32);
     p.layout.pp = 4;

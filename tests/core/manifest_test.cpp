@@ -133,7 +133,7 @@ TEST_CASE("tasks of SkyPilot, dstack and Azure ML: nodes, devices, and the text 
         const std::string device = task.device;
         CHECK(made.plan->cluster.gpu.name.find(device) != std::string::npos);
         CHECK((test::problem_called(made, "cluster-assumed") != nullptr) == device.empty());
-        // What joins them is the preset's: the text does not say it.
+        // The text does not say the network between them: it is the preset's.
         const ImportProblem* network = test::problem_called(made, "network-assumed");
         REQUIRE((network != nullptr) == !device.empty());
         if (network) CHECK(network->message.find(device) != std::string::npos);

@@ -242,7 +242,7 @@ void rule(Ui& ui, Rect& room) {
     room.cut_top(kGap / 2);
 }
 
-constexpr float kRow = 20;  // of the lists
+constexpr float kRow = 20;                                      // of the lists
 constexpr float kWhyShare = 0.48f, kWhyShareOfPicture = 0.56f;  // of the width
 
 // Draws three rows: the step and why; meshes, memory and differences; the timelines.
