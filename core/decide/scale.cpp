@@ -78,10 +78,14 @@ std::vector<std::int64_t> values_of(const Plan& plan, const ScaleRequest& r) {
     return {first, first + static_cast<std::ptrdiff_t>(r.most_values)};
 }
 
-// Data parallelism takes the GPUs that the other axes leave; copies of shards become more, or fewer.
+// Returns true for shards that have copies: more GPUs make more copies of them.
+bool is_hybrid(const Plan& plan) {
+    return plan.layout.dp_shard > 1 && replicas_in_force(plan) > 1;
+}
+
+// Data parallelism takes the GPUs that the other axes leave.
 Plan on_gpus(const Plan& own, std::int64_t gpus, bool weak) {
-    const bool hybrid = own.layout.dp_shard > 1 && replicas_in_force(own) > 1;
-    Plan p = hybrid ? with_gpus_as_replicas(own, gpus) : with_gpus(own, gpus);
+    Plan p = is_hybrid(own) ? with_gpus_as_replicas(own, gpus) : with_gpus(own, gpus);
     if (weak)
         p.training.global_batch =
             std::llround(static_cast<double>(own.training.global_batch) * static_cast<double>(gpus)
@@ -409,8 +413,9 @@ std::string held_words(const Plan& plan, const Scale& s) {
         return "The batch stays at " + sentence(plan.training.global_batch, " sequences")
                + ", so a step has more tokens the longer they are.";
     if (s.request.over == ScaleOver::batch) return "The GPUs and the layout stay.";
-    return s.request.weak ? "The batch grows with the GPUs; data parallelism takes them."
-                          : "The batch stays at " + batch + "; data parallelism takes the GPUs.";
+    const std::string taker = is_hybrid(plan) ? "dp_replicate" : "data parallelism";
+    return s.request.weak ? "The batch grows with the GPUs; " + taker + " takes them."
+                          : "The batch stays at " + batch + "; " + taker + " takes the GPUs.";
 }
 
 }  // namespace
