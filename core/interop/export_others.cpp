@@ -236,14 +236,6 @@ void deepspeed_types(ExportDraft& draft) {
         draft.note("optimizer adamw-8bit: pass it to deepspeed.initialize from your code");
 }
 
-// From runtime/engine.py: the optimizer steps over a copy in fp32 that the engine keeps.
-void deepspeed_states(ExportDraft& draft) {
-    const Training& t = draft.plan.training;
-    if (t.optimizer_state != Dtype::fp32 || t.master_weights != MasterWeights::fp32)
-        draft.note("types of state (moments ", t.optimizer_state, ", master copy ", t.master_weights,
-                   "): DeepSpeed's engine keeps both in fp32");
-}
-
 }  // namespace
 
 void export_deepspeed(ExportDraft& draft) {
@@ -252,7 +244,6 @@ void export_deepspeed(ExportDraft& draft) {
     deepspeed_zero(draft);
     deepspeed_layout(draft);
     note_training(draft, false);
-    deepspeed_states(draft);
     draft.note("model and sequence length: your program's");
     if (draft.plan.training.dropout) draft.note("dropout: the model's own");
     draft.note("GPUs: the launcher starts them");
