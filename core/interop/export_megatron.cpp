@@ -507,6 +507,12 @@ void put_graphs(ExportDraft& draft) {
     if (t.cuda_graphs == CudaGraphs::iteration) {
         draft.put("/training/cuda_graphs", std::string("local"));
         draft.say_as("model", "cuda_graph_scope", std::string("full_iteration"));
+        // A graph of the whole step is refused with a check of each loss: training/arguments.py,
+        // validate_args; Bridge's training/config.py.
+        if (draft.is("bridge"))
+            draft.say("rerun_state_machine.check_for_nan_in_loss", false);
+        else
+            draft.say("--no-check-for-nan-in-loss-and-grad", true);
     } else if (t.cuda_graphs == CudaGraphs::layers) {
         draft.put("/training/cuda_graphs", std::string("transformer_engine"));
     }

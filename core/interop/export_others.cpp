@@ -699,6 +699,20 @@ bool titan_kernel(const Plan& p) {
            && (p.layout.ep_comm == EpComm::deepep || p.layout.ep_comm == EpComm::hybridep);
 }
 
+// models/deepseek_v3/__init__.py builds prediction layers where num_mtp_layers asks for them. The pipeline's
+// lists of modules (distributed/pipeline_parallel.py) do not name them, so no stage keeps them.
+bool titan_predicts(ExportDraft& draft, std::string_view family) {
+    const std::int64_t layers = draft.plan.model.mtp_layers;
+    if (layers == 0) return false;
+    const bool builds = family == "deepseek_v3" && draft.plan.layout.pp == 1;
+    if (builds)
+        draft.note("mtp_layers: their loss is MTPLoss, yours to set");
+    else
+        draft.lose("/model/mtp_layers", "mtp_layers ", layers,
+                   ": torchtitan builds prediction layers of DeepSeek's models, without a pipeline");
+    return builds;
+}
+
 std::string identifier(std::string_view name) {
     std::string out;
     for (const char c : name) {
@@ -728,6 +742,7 @@ void export_torchtitan(ExportDraft& draft) {
     note_training(draft, true);
     if (!flavour)
         draft.note("model: torchtitan ships no flavour of ", p.model.name, "; put yours into model_registry");
+    const bool predicts = flavour && titan_predicts(draft, (*flavour)[0].get<std::string>());
     const bool full = t.recompute.whole_layers(), selective = t.recompute.any() && !full;
     const bool compiled = t.overlap.tp && p.layout.tp > 1, small = t.compute == Dtype::fp8;
     std::string text = as_comment(head_lines(draft));
@@ -748,6 +763,7 @@ void export_torchtitan(ExportDraft& draft) {
     if (small) text += ", converters=[" + converter + ".Config()]";
     if (titan_kernel(p))
         text += ", moe_comm_backend=" + python_text(Value(std::string(pentamesh::name_of(p.layout.ep_comm))));
+    if (predicts) text += ", num_mtp_layers=" + number_text(p.model.mtp_layers);
     text += "),\n";
     if (flavour)
         text += "        hf_assets_path="

@@ -81,8 +81,33 @@ TEST_CASE("Megatron's script has only flags and words that its parser takes") {
     CHECK(text_has(made("bridge").text, "cfg.model.cpu_offloading = True\n"));
 }
 
-// parallelism_config.py: the sizes multiply to the processes; tp never goes with copies and nothing else.
-// DeepSpeed's runtime/config.py: train_batch_size is micro-batch x accumulation x ranks of data.
+// training/arguments.py, validate_args: full_iteration asks for --no-check-for-nan-in-loss-and-grad.
+TEST_CASE("a graph of the whole step is written without the check that Megatron refuses beside it") {
+    Plan p = export_llama(8);
+    const auto text = [&](const char* tool) { return export_plan(p, tool, presets()).text; };
+    CHECK_FALSE(text_has(text("megatron"), "--no-check-for-nan-in-loss-and-grad"));
+    p.training.cuda_graphs = CudaGraphs::iteration;
+    CHECK(text_has(text("megatron"), "    --no-check-for-nan-in-loss-and-grad\n"));
+    CHECK(text_has(text("bridge"), "cfg.rerun_state_machine.check_for_nan_in_loss = False\n"));
+}
+
+// torchtitan b5bcd76c, models/deepseek_v3/__init__.py: model_registry(..., num_mtp_layers=0).
+TEST_CASE("torchtitan is asked for DeepSeek's prediction layers, or they are lost") {
+    Plan p = export_llama(64);
+    p.model = presets().model("deepseek-v3");
+    p.model_source = {"deepseek-v3", {}};
+    p.layout.zero = 3;
+    CHECK(text_has(export_plan(p, "torchtitan", presets()).text, "\"671B\", num_mtp_layers=1)"));
+    p.layout.pp = 2;
+    p.layout.dp_shard = 32;
+    p.layout.stage_layers = {31, 30};
+    const Export staged = export_plan(p, "torchtitan", presets());
+    CHECK_FALSE(text_has(staged.text, "num_mtp_layers"));
+    CHECK(field_lost(staged, "/model/mtp_layers"));
+}
+
+// parallelism_config.py: the sizes multiply to the processes; tp does not go with copies only. DeepSpeed's
+// runtime/config.py: train_batch_size is micro-batch x accumulation x ranks of data.
 TEST_CASE("without its pipeline a plan is written as a run that accelerate and DeepSpeed start") {
     Plan p = export_llama(32);
     p.layout.pp = 4;
