@@ -272,7 +272,7 @@ void put_states(ExportDraft& draft) {
                    ": MaxText has AdamW, Muon and SGD without momentum");
 }
 
-void put_recompute(ExportDraft& draft) {
+void put_remat(ExportDraft& draft) {
     const RecomputeChoice& r = draft.plan.training.recompute;
     const bool whole = r == RecomputeChoice(Recompute::full);
     draft.put("/training/recompute", std::string(whole ? "full" : "minimal_with_context"));
@@ -313,7 +313,7 @@ void export_maxtext(ExportDraft& draft) {
     draft.put("/training/compute", jax_type(t.compute));
     put_quantization(draft);
     put_states(draft);
-    put_recompute(draft);
+    put_remat(draft);
     put_offload(draft);
     if (t.dropout) draft.say("dropout_rate", 0.1);
     if (t.attention == AttentionImpl::math) draft.say("attention", std::string("dot_product"));

@@ -148,6 +148,8 @@ void export_accelerate(ExportDraft& draft) {
     draft.put("/training/compute",
               full ? std::string("no")
                    : std::string(pentamesh::name_of(compute == Dtype::fp4 ? Dtype::fp8 : compute)));
+    if (compute == Dtype::fp8)
+        draft.note("fp8_recipe ", p.training.fp8_recipe, ": the backend that fp8_config names has its own");
     if (engine == Engine::fsdp) accelerate_fsdp(draft);
     if (engine == Engine::deepspeed) accelerate_deepspeed(draft);
     const bool plain = engine == Engine::ddp || engine == Engine::none;
@@ -333,6 +335,8 @@ void export_hf(ExportDraft& draft) {
         config = config_of(facts, families[0]);
     }
     draft.note("layout, batch and cluster: a config.json holds only the model");
+    if (p.model.vocab_multiple > 0)
+        draft.note("vocab_multiple ", p.model.vocab_multiple, ": the trainer pads the vocabulary");
     const char* dtype = p.training.parameters == Dtype::fp16   ? "float16"
                         : p.training.parameters == Dtype::fp32 ? "float32"
                                                                : "bfloat16";
