@@ -263,13 +263,13 @@ interop::OtherFile files_beside(const fs::path& file) {
     std::error_code ignored;
     const fs::path own = fs::absolute(file, ignored);
     return [own](const std::string& name) -> std::optional<std::string> {
-        constexpr int kMostLevels = 12;
         const bool whole = name.starts_with("/"), here = name.starts_with("./");
+        const int levels = whole ? 1 : here ? 2 : 12;
         // The folder "perf_recipes" may stand without the packages around it; a script in scripts/ is started
         // in the folder above, where its "./scripts/zero3.json" lies.
         for (std::string part = here ? name.substr(2) : name, outside;;) {
             fs::path at = own.parent_path();
-            for (int level = 0; level < (whole ? 1 : kMostLevels); ++level, at = at.parent_path()) {
+            for (int level = 0; level < levels; ++level, at = at.parent_path()) {
                 if (may_be_package(at, outside) && at / part != own)
                     if (auto text = try_read_file(at / part)) return text;
                 if (at == at.parent_path()) break;

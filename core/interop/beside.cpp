@@ -212,7 +212,9 @@ class Reading {
 
     void file_of_accelerate(const Setting& s, std::vector<Setting>& accelerate) {
         const auto text = s.unknown.empty() || written(s.value) ? text_of(s.value) : std::nullopt;
-        if (!text) {  // the program's tool says what may stand in it
+        std::vector<Setting> settings;
+        if (text) settings = settings_of(s.value, *text);
+        if (settings.empty()) {  // the program's tool says what may stand in it
             Setting flag = s;
             flag.of.clear();
             text_.settings.push_back(flag);
@@ -220,7 +222,6 @@ class Reading {
             return;
         }
         out_.lists.mapped.push_back(row_of(s, "/layout"));
-        std::vector<Setting> settings = settings_of(s.value, *text);
         accelerate.insert(accelerate.begin(), std::make_move_iterator(settings.begin()),
                           std::make_move_iterator(settings.end()));
     }
@@ -230,8 +231,10 @@ class Reading {
         if (leaf_of(s) != "fsdp_config" || !s.unknown.empty() || !s.value.ends_with(".json")) return false;
         const auto text = text_of(s.value);
         if (!text) return false;
+        std::vector<Setting> keys = settings_of(s.value, *text);
+        if (keys.empty()) return false;
         out_.lists.mapped.push_back(row_of(s, "/layout"));
-        for (Setting& key : settings_of(s.value, *text)) {
+        for (Setting& key : keys) {
             key.name = "fsdp_config." + key.name;
             out.push_back(std::move(key));
         }
@@ -333,9 +336,8 @@ class Reading {
             if (key.starts_with("/")) sheet.map(key, key);
             for (const OwnName& name :
                  {own::kGpus, own::kNodes, own::kGpusPerNode, own::kAccumulation, own::kKeptGradients,
-                  own::kUpcast, own::kUsualStored, own::kOptimizerName})
+                  own::kUpcast, own::kUsualStored, own::kOptimizerName, own::kEngineCopy})
                 if (key == name.name) sheet.map(name);
-            if (key == own::kEngineCopy.name) sheet.map(key, own::kKeptGradients.field);
             if (key == "processes" || key == "machines") sheet.map(key, own::kGpus.field);
             for (const char* engine : {"use_fsdp", "use_deepspeed", "multi_gpu", "use_megatron_lm"})
                 if (key == engine) sheet.map(key, "/layout/zero");

@@ -83,6 +83,10 @@ TEST_CASE("verl: a micro-batch of all ranks is shared over them, and stands alon
     const Import both = actor("actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=4");
     CHECK(both.failed());
     CHECK(problem_called(both, "two-micro-batches"));
+    // The check stands under `if not self.use_dynamic_bsz`.
+    CHECK_FALSE(problem_called(actor("actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=4 "
+                                     "actor_rollout_ref.actor.use_dynamic_bsz=True"),
+                               "two-micro-batches"));
 }
 
 // NVIDIA-NeMo/RL 7ea279ab: nemo_rl/models/policy/lm_policy.py:121.

@@ -47,9 +47,11 @@ class PartialCalls final : PythonText {
         if (!at_bracket()) return false;
         if (name == "partial" || name == "functools.partial") return of_recipe();
         const auto kept = kept_.find(name);
-        const std::string_view before = trimmed(line_so_far(), " \t");
-        if (kept == kept_.end() || before.ends_with("def") || out_.size() > s_.size() + kMostGrowth)
-            return false;
+        if (kept == kept_.end() || out_.size() > s_.size() + kMostGrowth) return false;
+        constexpr std::size_t kNear = 40;  // a definition's word stands right before its name
+        const std::string_view before =
+            std::string_view(out_).substr(out_.size() - std::min(out_.size(), kNear));
+        if (trimmed(before, " \t").ends_with("def")) return false;
         ++at_;
         out_ += kept->second + ", ";
         return true;
@@ -95,7 +97,9 @@ class PartialCalls final : PythonText {
 
     [[nodiscard]] bool is_called(const std::string& name) const {
         for (std::size_t k = s_.find(name + "("); k != std::string_view::npos; k = s_.find(name + "(", k + 1))
-            if (k == 0 || (!is_name_char(s_[k - 1]) && s_[k - 1] != '.')) return true;
+            if (k == 0
+                || (!is_name_char(s_[k - 1]) && s_[k - 1] != '.' && !s_.substr(0, k).ends_with("def ")))
+                return true;
         return false;
     }
 
