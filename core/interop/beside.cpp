@@ -93,18 +93,6 @@ class Reading {
         return {s.name, s.value, std::move(path), std::move(why), s.at.line, s.at.file};
     }
 
-    // Returns what a filter of DeepSpeed says of a host, "worker-1:0,1@worker-2": how many of its GPUs it
-    // names, 0 for all of them; nullopt: it does not name the host.
-    static std::optional<std::int64_t> named_of(std::string_view filter, std::string_view host) {
-        for (const std::string_view part : split(filter, '@')) {
-            const std::size_t colon = part.find(':');
-            if (part.substr(0, colon) != host) continue;
-            if (colon == std::string_view::npos) return 0;
-            return std::count(part.begin(), part.end(), ',') + 1;
-        }
-        return std::nullopt;
-    }
-
     // Counts the GPUs of DeepSpeed's list of hosts, "worker-1 slots=8", where the command does not say them
     // all (launcher/runner.py: fetch_hostfile, parse_resource_filter).
     void hosts_of_deepspeed() {
@@ -122,15 +110,19 @@ class Reading {
         }
         const auto text = file ? text_of(file->value) : std::nullopt;
         if (!text || (text_.launch->gpus > 0 && (each == 0 || nodes > 0))) return;
+        const auto taken = slots_of_filter(include), left = slots_of_filter(exclude);
         std::int64_t gpus = 0, hosts = 0;
         for (const std::string_view line : split(*text, '\n')) {
             const std::vector<std::string_view> all = split_words(line);
             if (all.size() < 2 || all[0].starts_with('#') || !all[1].starts_with("slots=")) continue;
             std::int64_t slots = parse_integer(all[1].substr(6)).value_or(0);
-            const auto taken = named_of(include, all[0]), left = named_of(exclude, all[0]);
-            if ((!include.empty() && !taken) || left == 0 || (nodes > 0 && hosts >= nodes)) continue;
-            if (taken.value_or(0) > 0) slots = *taken;
-            slots = std::clamp<std::int64_t>(slots - left.value_or(0), 0, 1 << 10);
+            const auto with = taken.find(all[0]), without = left.find(all[0]);
+            const bool goes = (!include.empty() && with == taken.end())
+                              || (without != left.end() && without->second.empty());
+            if (goes || (nodes > 0 && hosts >= nodes)) continue;
+            if (with != taken.end() && !with->second.empty()) slots = std::ssize(with->second);
+            if (without != left.end()) slots -= std::ssize(without->second);
+            slots = std::clamp<std::int64_t>(slots, 0, 1 << 10);
             gpus += each > 0 ? std::min(each, slots) : slots;
             ++hosts;
         }

@@ -11,14 +11,11 @@
 
 #include <algorithm>
 #include <cctype>
-#include <map>
 
 namespace pentamesh::interop {
 namespace {
 
 using nlohmann::json;
-
-using ByKey = std::map<std::string, Setting, std::less<>>;
 
 // A rule may say these to the user.
 constexpr std::pair<const char*, Severity> kSays[] = {
@@ -31,7 +28,7 @@ bool is_off(const std::string& value) {
     return says_nothing(value) || flag_of_word(value) == false;
 }
 
-const Setting* in(const ByKey& all, std::string_view key) {
+const Setting* in(const SettingsByKey& all, std::string_view key) {
     const auto it = all.find(key);
     if (it == all.end()) return nullptr;
     const Setting& s = it->second;
@@ -53,24 +50,23 @@ bool same_word(std::string_view a, std::string_view b) {
     });
 }
 
-// "~x": x in small or large letters; "*": any value that is not off; "*x": one that has x in it; "*/x":
-// behind its last slash; ">1", "</layout/tp": a whole number above that, or below another setting's; "!=2",
-// "!%NAME": a whole number that is another one, or no multiple of another setting's; "!~x|y": a word that is
-// neither, in small or large letters; null: no such setting.
-bool fits(const json& wanted, const Setting* found, const ByKey& all) {
+}  // namespace
+
+bool setting_fits(const json& wanted, const Setting* found, const SettingsByKey& others) {
     if (wanted.is_array())
-        return std::any_of(wanted.begin(), wanted.end(), [&](const json& w) { return fits(w, found, all); });
+        return std::any_of(wanted.begin(), wanted.end(),
+                           [&](const json& w) { return setting_fits(w, found, others); });
     if (wanted.is_null() || !found) return wanted.is_null() && !found;
     const auto text = wanted.get<std::string>();
     const auto n = parse_integer(found->value);
     if (text.starts_with(">")) return n && *n > parse_integer(text.substr(1)).value_or(0);
     if (text.starts_with("<")) {
-        const Setting* other = in(all, text.substr(1));
+        const Setting* other = in(others, text.substr(1));
         return n && other && *n < parse_integer(other->value).value_or(0);
     }
     if (text.starts_with("!=")) return n && *n != parse_integer(text.substr(2)).value_or(*n);
     if (text.starts_with("!%")) {
-        const Setting* other = in(all, text.substr(2));
+        const Setting* other = in(others, text.substr(2));
         const std::int64_t by = other ? parse_integer(other->value).value_or(0) : 0;
         return n && by > 0 && *n % by != 0;
     }
@@ -90,6 +86,8 @@ bool fits(const json& wanted, const Setting* found, const ByKey& all) {
     return found->stated ? flag_of_word(found->value) == (text == "true") : text == "true";
 }
 
+namespace {
+
 // Returns the setting that a part of a product or a sum names: "NAME", "NAME=1", "-NAME".
 std::string source_of(const std::string& part) {
     return part.substr(part.starts_with('-') ? 1 : 0, part.find('=') - (part.starts_with('-') ? 1 : 0));
@@ -97,7 +95,7 @@ std::string source_of(const std::string& part) {
 
 // Returns the product or the sum of the parts; nothing where one is missing or no whole number.
 // `rest`: says so where a batch or a degree is not divided whole.
-std::optional<Setting> made(const json& rule, const ByKey& all, std::string& rest) {
+std::optional<Setting> made(const json& rule, const SettingsByKey& all, std::string& rest) {
     const bool product = rule.contains("product");
     const json& parts = rule.at(product ? "product" : "sum");
     if (const auto sole = parts[0].get<std::string>(); parts.size() == 1 && !rule.contains("over")
@@ -148,7 +146,8 @@ std::optional<Setting> made(const json& rule, const ByKey& all, std::string& res
 }
 
 // Returns what the first row that holds says of pairs; nothing where none does.
-std::optional<Pairs> pairs_by(const json& rows, const ByKey& all, const std::vector<Setting>& settings) {
+std::optional<Pairs> pairs_by(const json& rows, const SettingsByKey& all,
+                              const std::vector<Setting>& settings) {
     for (const json& row : rows) {
         Pairs out;
         out.are = row.value(kAre, out.are);
@@ -157,7 +156,7 @@ std::optional<Pairs> pairs_by(const json& rows, const ByKey& all, const std::vec
             if (name == kAre) return true;
             if (!name.ends_with(".*")) {
                 const Setting* found = in(all, name);
-                if (!fits(item.value(), found, all)) return false;
+                if (!setting_fits(item.value(), found, all)) return false;
                 const bool may_lack = item.value().is_array()
                                       && std::any_of(item.value().begin(), item.value().end(),
                                                      [](const json& w) { return w.is_null(); });
@@ -238,7 +237,7 @@ std::string Dialect::key_of(const std::string& written) const {
 }
 
 void Dialect::complete(std::vector<Setting>& settings, const std::string& program) {
-    ByKey all;
+    SettingsByKey all;
     for (const Setting& s : settings) all[s.key.empty() ? key_of(s.name) : s.key] = s;
     if (!program.empty()) {
         Setting started;
@@ -258,7 +257,7 @@ void Dialect::complete(std::vector<Setting>& settings, const std::string& progra
         const auto holds = [&](const auto& item) {
             const Setting* found = in(all, item.key());
             if (!found && item.value() == "null") return all.contains(item.key());  // said to be none
-            return fits(item.value(), found, all);
+            return setting_fits(item.value(), found, all);
         };
         if (!std::all_of(when.items().begin(), when.items().end(), holds)) continue;
         for (const auto& [kind, severity] : kSays)

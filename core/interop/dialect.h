@@ -6,6 +6,7 @@
 #include "core/interop/script/shell_script.h"
 #include "core/interop/settings_sheet.h"
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -14,6 +15,17 @@
 #include <vector>
 
 namespace pentamesh::interop {
+
+using SettingsByKey = std::map<std::string, Setting, std::less<>>;
+
+// Returns true if a setting is as a rule wants it; a null pointer: the text has no such setting. Each wanted
+// value is one of: "~x": x in small or large letters; "*": any value that is not off; "*x": one that has x in
+// it; "*/x": behind its last slash; ">1", "</layout/tp": a whole number above that, or below another
+// setting's; "!=2", "!%NAME": a whole number that is another one, or no multiple of another setting's;
+// "!~x|y": a word that is neither, in small or large letters; null: no such setting; a list: one of its
+// values.
+[[nodiscard]] bool setting_fits(const nlohmann::json& wanted, const Setting* found,
+                                const SettingsByKey& others = {});
 
 // "called": the tool in a sentence.
 // "source": what this was taken from, a list of {"repository", "commit" or "release", "date"} (tool_facts.h).
@@ -30,7 +42,7 @@ namespace pentamesh::interop {
 // "toml": the file is TOML. "also": other files whose lists are known too.
 // "roles": sections of other programs of the same job.
 // "rules", in their order, each only where nothing says its target yet:
-//   {"when": {NAME: VALUE or [VALUE...]}, "set": {NAME: VALUE}}; for values see `fits` in dialect.cpp;
+//   {"when": {NAME: VALUE or [VALUE...]}, "set": {NAME: VALUE}}; for values see setting_fits;
 //   "null": it stands there without a value
 //   {"make": NAME, "product" or "sum": [NAME, "NAME=1"...], "over": N}: 1 where the text does not say it; a
 //   part "=4" is 4, "-NAME" is taken off, a list of Python is its length; the result is divided by N, a

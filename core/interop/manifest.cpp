@@ -35,11 +35,14 @@ struct ManifestCommand {
     int line = 0;
     bool on_gpus = false;
     std::size_t document = 0;  // of the text, that it stands in
-    // A tool that is read comes before GPUs: under MPI the launcher has none.
-    [[nodiscard]] int weight() const {
-        return (guess_tools("#!/bin/bash\n" + text).empty() ? 0 : 2) + (on_gpus ? 1 : 0);
-    }
+    int weight = 0;            // the heaviest is read
 };
+
+// A tool that is read comes before GPUs: under MPI the launcher has none.
+void weigh(std::vector<ManifestCommand>& commands) {
+    for (ManifestCommand& c : commands)
+        c.weight = (guess_tools("#!/bin/bash\n" + c.text).empty() ? 0 : 2) + (c.on_gpus ? 1 : 0);
+}
 
 // Says under which keys a task has its nodes, its devices (in `resources`), its environment and its command.
 struct TaskKeys {
@@ -457,14 +460,16 @@ void put_scripts(ManifestReading& reading) {
 // theirs.
 void choose_command(ManifestReading& reading, Scheduler scheduler, const ManifestCommand& best,
                     Manifest& out) {
+    const std::string own = without_rank(best.text);
     std::set<std::string> others;
     bool elsewhere = scheduler != Scheduler::kubernetes;
-    for (const ManifestCommand& c : reading.commands)
-        if ((c.weight() > 1 || (c.on_gpus && c.document != best.document))
-            && without_rank(c.text) != without_rank(best.text)) {
-            others.insert(without_rank(c.text));
-            elsewhere = elsewhere || c.document != best.document;
-        }
+    for (const ManifestCommand& c : reading.commands) {
+        if (c.weight <= 1 && !(c.on_gpus && c.document != best.document)) continue;
+        std::string other = without_rank(c.text);
+        if (other == own) continue;
+        others.insert(std::move(other));
+        elsewhere = elsewhere || c.document != best.document;
+    }
     if (elsewhere) reading.keep(best.document);
     if (others.empty()) return;
     out.others = plain("The manifest has ", others.size() + 1, " commands that differ: that of line ",
@@ -502,9 +507,10 @@ std::optional<Manifest> take_manifest(ImportRequest& r) {
     }
     if (out.called.empty()) return std::nullopt;
     put_scripts(reading);
+    weigh(reading.commands);
     const auto best = std::max_element(
         reading.commands.begin(), reading.commands.end(),
-        [](const ManifestCommand& a, const ManifestCommand& b) { return a.weight() < b.weight(); });
+        [](const ManifestCommand& a, const ManifestCommand& b) { return a.weight < b.weight; });
     if (best == reading.commands.end())
         throw Error(ErrorKind::invalid, r.path, "",
                     out.called

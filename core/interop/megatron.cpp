@@ -1,7 +1,8 @@
-// Finds flags of Megatron-LM that are misspelt.
+// Finds flags of Megatron-LM that are misspelt or exclude each other.
 #include "core/interop/megatron.h"
 
 #include "core/base/text.h"
+#include "core/interop/dialect.h"
 #include "core/interop/import.h"
 #include "core/interop/script/read_python.h"
 #include "core/interop/script/settings.h"
@@ -33,6 +34,23 @@ std::string_view near_miss(std::string_view key, const std::vector<std::string>&
         if (lacks_a_word(key, known)) return known;
     }
     return {};
+}
+
+// Refuses settings that exclude each other or ask for one another (words.json, "megatron_refuses": the
+// asserts of megatron/training/arguments.py and of megatron/core/transformer/transformer_config.py that look
+// at no sizes).
+void refuse_other_pairs(SettingsSheet& s) {
+    if (s.has("deepspeed") || s.has("zero_stage")) return;  // Megatron-DeepSpeed has its own
+    for (const auto& row : words("megatron_refuses")) {
+        const nlohmann::json when = row["when"];
+        bool holds = true;
+        for (const auto& item : when.items()) {
+            const Setting* said = s.last(item.key());
+            const bool known = said && said->unknown.empty() && !(said->stated && says_nothing(said->value));
+            holds = holds && setting_fits(item.value(), known ? said : nullptr);
+        }
+        if (holds) s.refusal("settings-at-odds", "Megatron", word_of(row["why"]));
+    }
 }
 
 }  // namespace

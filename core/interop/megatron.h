@@ -30,10 +30,9 @@ void read_megatron_layout(SettingsSheet& sheet, PlanDraft& draft, const Megatron
 // Returns the preset of a model's class of NeMo 2, "llm.Llama3Config8B", that a text starts from; empty: it
 // names none.
 [[nodiscard]] std::string class_of_nemo(const std::vector<Setting>& settings, const Presets& presets);
-// Adds an error for each word that Megatron's flag does not take.
+// Adds an error for each word that Megatron's flag does not take, and for settings that exclude each other or
+// of which one asks for another.
 void refuse_other_words(SettingsSheet& sheet);
-// Adds an error for settings that exclude each other, or of which one asks for another.
-void refuse_other_pairs(SettingsSheet& sheet);
 // Adds an error for each flag that Megatron does not have and that is a letter or two, or a missing word,
 // away from one that is read.
 void refuse_misspelt(SettingsSheet& sheet, const KnownSettings& known);

@@ -72,6 +72,7 @@ TEST_CASE("DeepSpeed's list of hosts says the GPUs") {
     CHECK(gpus("--hostfile=hosts --exclude=w3") == 16);
     CHECK(gpus("--hostfile hosts --exclude w2:0,1@w3") == 14);
     CHECK(gpus("--hostfile hosts --include w1@w3:0,1") == 10);
+    CHECK(gpus("--hostfile hosts --include w1:0@w3:1@w1:0,2") == 3);  // parse_node_config_list joins them
     CHECK(gpus("--hostfile hosts --num_nodes 2") == 16);
     CHECK(gpus("--hostfile hosts --num_gpus 2") == 6);
 }

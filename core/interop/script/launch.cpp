@@ -268,9 +268,12 @@ class Frame {
             if (!apart && !w.starts_with("--include=")) continue;
             const std::string value = apart ? i_.words[k + 1].text : w.substr(w.find('=') + 1);
             if (shell::unknown_in(script_, value)) return std::nullopt;
-            const auto hosts = std::count(value.begin(), value.end(), ':');
-            if (hosts == 0 || std::count(value.begin(), value.end(), '@') + 1 != hosts) return std::nullopt;
-            return std::count(value.begin(), value.end(), ',') + hosts;
+            std::int64_t gpus = 0;
+            for (const auto& host : slots_of_filter(value)) {
+                if (host.second.empty()) return std::nullopt;
+                gpus += std::ssize(host.second);
+            }
+            return gpus;
         }
         return std::nullopt;
     }
@@ -501,6 +504,17 @@ bool is_settings_file(std::string_view name) {
     static constexpr std::string_view kEndings[] = {".yaml", ".yml", ".json", ".toml"};
     return std::any_of(std::begin(kEndings), std::end(kEndings),
                        [&](std::string_view end) { return name.ends_with(end) && name.size() > end.size(); });
+}
+
+SlotsOfHosts slots_of_filter(std::string_view filter) {
+    SlotsOfHosts out;
+    for (const std::string_view part : split(filter, '@')) {
+        const std::size_t colon = part.find(':');
+        auto& slots = out[std::string(part.substr(0, colon))];
+        if (colon == std::string_view::npos) continue;
+        for (const std::string_view slot : split(part.substr(colon + 1), ',')) slots.emplace(slot);
+    }
+    return out;
 }
 
 std::string flag_key(std::string_view name) {

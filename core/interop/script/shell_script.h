@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -140,6 +141,11 @@ struct FrontEnd {
 
 // Returns true for a name that ends as a file of settings does: ".yaml", ".toml".
 [[nodiscard]] bool is_settings_file(std::string_view name);
+
+// Returns the slots of each host that a filter of DeepSpeed names, "worker-1:0,1@worker-2"
+// (launcher/runner.py, parse_node_config_list); an empty set: all of the host's.
+using SlotsOfHosts = std::map<std::string, std::set<std::string, std::less<>>, std::less<>>;
+[[nodiscard]] SlotsOfHosts slots_of_filter(std::string_view filter);
 
 // Returns "num_layers" for "--num-layers", "tp" for "-tp".
 [[nodiscard]] std::string flag_key(std::string_view name);
